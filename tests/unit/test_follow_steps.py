@@ -167,3 +167,22 @@ def test_a_step_that_is_too_long_is_told() -> None:
     path = supple.PointToPoint((0.0,), (0.5,), 0.02)
     with pytest.warns(supple.StepWarning, match="leave step out"):
         supple.follow(arm(), path, after=0.1, step=1e-3)
+
+
+def test_equations_along_a_schedule_are_series() -> None:
+    """A frequency by splines: its joints part the path, so that no instant is asked in a step."""
+    from supple.control.shapers import shaper
+    from supple.control.shaping import POINTS, Scheduled
+    from supple.path_dynamics.equations_in_time import Along
+    from supple.path_dynamics.kineto_elastodynamics import ked
+
+    times = np.linspace(0.0, 0.5, 2 * POINTS - 1)
+    omega = 60 + 10 * np.abs(times - 0.2)  # a corner, as where a path has many moves
+    move = supple.ParabolicBlends((0.0,), (0.5,), 0.5, 0.1)
+    path = Scheduled(move, shaper("zvd", 1.0), times, omega)
+    assert set(path.breaks) <= set(path.seams)
+    along = Along(ked(arm(), [0.0], 1), path, path.duration, None)
+    assert all(piece.series is not None for piece in along.pieces)
+    t = np.linspace(0.0, path.duration, 999)[1:-1]
+    found, exact = along(t), along.model.matrices(*path(t))
+    assert np.abs(found.F - exact.F).max() < 2e-9 * np.abs(exact.F).max()

@@ -176,6 +176,7 @@ class Architecture(ABC):
     12. `outstretched`: theta at which links that slide are all the way out
     13. `joint_motion(x, v, a)`: theta and its rates along a motion
     14. `solve(P, R, start)`: theta that puts the tip at poses, for `inverse`
+    15. `branch(theta)`: where loops stand along a motion of the motors, on one branch
     """
 
     robot: Any
@@ -269,6 +270,14 @@ class Architecture(ABC):
     def joint_motion(self, x: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Return theta (B, motors) and its rates along a motion as `moving_structure` takes it."""
         return x, v, a
+
+    def branch(self, theta: Array) -> tuple[Array, int]:
+        """Return where loops stand as the motors go through theta (K, motors), kept on one branch.
+
+        (K, w), from which each is found again; nothing where theta says all. And how many of them
+        were reached.
+        """
+        return np.zeros((len(theta), 0)), len(theta)
 
     def usual(self) -> dict[str, Array]:
         """Return a pose to begin with, for `modes`."""

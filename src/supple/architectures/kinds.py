@@ -23,7 +23,7 @@ from ..robot import (
     SerialRobot,
     need_robot,
 )
-from . import assembling, delta, delta_motion, inverses, serial, serial_inverse
+from . import assembling, delta, delta_motion, inverses, posing, serial, serial_inverse
 from .base import SINGULAR, TURN, Architecture, Coordinate, Drive, Hanging, Resolved, Solved
 from .mobility import mobility, redundancy
 
@@ -278,12 +278,27 @@ class Mechanism(Architecture):
 
     def resolve(self, theta: ArrayLike | None, position: ArrayLike | None) -> Resolved:
         """Motors as given, passive coordinates from the loops; or the tip's place."""
-        x, reason = assembling.resolve(self.robot, theta, position)
+        if theta is not None and position is not None:
+            raise SuppleError("theta and position are both given: give one of them")
+        if position is None:
+            x, reason = assembling.resolve(self.robot, theta)
+        else:
+            x, reason = posing.inverse(self.geometry, position)
         clear, good, motors = np.zeros(len(x)), reason == "", x[:, self.geometry.driven]
         clear[good] = self.geometry.clearance(x[good]) if good.any() else 0.0
         if position is not None:
             motors[~good] = np.nan
         return Resolved(x, motors, None, reason, clear)
+
+    def joint_motion(self, x: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        """Its motors, before what stands beside them."""
+        k = len(self.robot.motors)
+        return x[:, :k], v[:, :k], a[:, :k]
+
+    def branch(self, theta: Array) -> tuple[Array, int]:
+        """Whole configurations, of mechanisms with loops."""
+        looped = self.geometry.loops and len(self.geometry.tree.passive)
+        return assembling.along(self.geometry, theta) if looped else super().branch(theta)
 
     @property
     def outstretched(self) -> Array | None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import number, optional, reals
+from ..equations.closed.coupled import near_symbols
 from ..equations.evaluate import Evaluator
 from ..equations.model import Model
 from ..errors import SuppleError
@@ -123,8 +124,15 @@ class LinearController(Controller):
         u = ca.vertcat(y, r)
         return qdd, tau, ca.mtimes(ca.DM(self.A), z) + ca.mtimes(ca.DM(self.B), u)
 
-    def efforts_along(self, model: Model, state: tuple[Array, Array, Array], r: Array) -> Array:
-        """Return the efforts (n, joints) at states q, qd, z (n, .) for references (n, joints)."""
+    def efforts_along(
+        self, model: Model, state: tuple[Array, Array, Array], r: Array, near: Array | None = None
+    ) -> Array:
+        """Return the efforts (n, joints) at states q, qd, z (n, .) for references (n, joints).
+
+        `near` (n, w): about where the followers of loops are.
+        """
+        beside = [] if near is None else [near]
+        model = model if near is None else near_symbols(model)[0]
 
         def make() -> Evaluator:
             import casadi as ca
@@ -133,10 +141,11 @@ class LinearController(Controller):
             x = [symbol(w, s) for w, s in zip("qvz", (n, n, len(self.A)), strict=True)]
             want = symbol("r", model.joints)
             tau = self.loop(model, (x[0], x[1], x[2]), Wanted(want, want, want))[1]
-            return Evaluator(ca.Function("efforts", [*x, want], [ca.densify(tau)]))
+            inputs = [*x, want, *model.functions.beside]
+            return Evaluator(ca.Function("efforts", inputs, [ca.densify(tau)]))
 
         found: Evaluator = model.functions.derived(("efforts of law", self), make)
-        return found(*state, r)[0]
+        return found(*state, r, *beside)[0]
 
     def _measured(self, model: Model, q: Expression, qd: Expression, qdd: Expression) -> Expression:
         import casadi as ca

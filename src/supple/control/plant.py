@@ -20,6 +20,7 @@ from ..outputs.output import Output
 __all__ = ["Plant", "as_measures", "at_rest", "doubled", "plant", "riccati", "weight"]
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-12  # of the fastest pole: what is damped less than this is not damped
 
 
 @dataclass(frozen=True)
@@ -134,11 +135,36 @@ def riccati(
                 warnings.simplefilter("ignore", RuntimeWarning)
                 more = solve_continuous_lyapunov((A - B @ K).T, left)
             X = X + (more + more.T) / 2
-    except (np.linalg.LinAlgError, ValueError) as problem:
-        raise SuppleError(
-            f"no {what} with these weights: {problem}; measure every joint, and weigh what moves"
-        ) from None
-    return found
+        F = found @ B if S is None else found @ B + S
+        poles = np.linalg.eigvals(A - B @ np.linalg.solve(R, F.T))
+        if poles.real.max() <= -ROUNDING * np.abs(poles).max():
+            return found
+    except (np.linalg.LinAlgError, ValueError):
+        pass
+    raise SuppleError(f"no {what} with these weights: {_left_out(A, B, Q, what, sampled)}")
+
+
+def _left_out(A: Array, B: Array, Q: Array, what: str, sampled: bool) -> str:
+    """The slowest motion that nothing damps and that B or Q leaves out, in words (Hautus)."""
+    words = ("measured", "moved by the noise of the efforts", "measure every joint")
+    if what != "observer":
+        words = ("moved by the motors", "weighed", "weigh every joint")
+    values = np.linalg.eigvals(A)
+    rates = np.log(values.astype(complex) + 1e-300) if sampled else values
+    for s, rate in sorted(zip(values, rates, strict=True), key=lambda pair: abs(pair[1])):
+        if rate.real < -1e-9 * abs(rate):
+            continue
+        for X, Y, word in ((A, B, words[0]), (A.T, Q, words[1])):
+            rows = np.hstack(
+                [X - s * np.eye(len(A)), Y * np.abs(X).max() / max(np.abs(Y).max(), 1e-300)]
+            )
+            rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+            if np.linalg.svd(rows, compute_uv=False)[-1] < 1e-9:
+                how = "a motion that nothing holds"
+                if not sampled and abs(s) > 1e-3:
+                    how = f"a vibration at {abs(s) / (2 * np.pi):.4g} Hz that nothing damps"
+                return f"{how} is not {word}; {words[2]}, or build the Model with damping=0.01"
+    return f"its motions cannot be told apart to rounding; {words[2]}, or give other weights"
 
 
 def doubled(A: Array, B: Array, Q: Array, R: Array) -> Array:

@@ -159,6 +159,12 @@ class Scheduled(Trajectory):
         phases = np.add.outer(self._delays, self._outside(once)[2]).ravel()
         return _apart(np.append(self._when(phases), self.times[-1]), self.duration)
 
+    @property
+    def seams(self) -> tuple[float, ...]:
+        phases = np.add.outer(self._delays, self._outside(self.times)[2]).ravel()
+        joints = self._when(phases) if len(self.times) > POINTS else np.empty(0)
+        return _apart(np.concatenate([self.breaks, joints]), self.duration)
+
     def at(self, t: Array) -> tuple[Array, Array, Array]:
         w, wd, p = self._outside(t)
         x, v, a = (0.0, 0.0, 0.0)

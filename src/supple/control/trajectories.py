@@ -74,6 +74,11 @@ class Trajectory(Held, ABC):
         """Times within 0..duration where the acceleration jumps or the law changes."""
         return ()
 
+    @property
+    def seams(self) -> tuple[float, ...]:
+        """Breaks, and times where what is smooth is no longer one series, as of splines."""
+        return self.breaks
+
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """Return position, velocity and acceleration, (n,) for one time, (N, n) for many."""
         given = reals("t", t, "give times in seconds")

@@ -116,11 +116,17 @@ def hanging(model: Model, q: Array) -> Array:
     return q
 
 
-def stiffness_at(model: Model, q: ArrayLike) -> Array:
-    """Return K, (N, N) or (B, N, N), with links that slide at their lengths in q."""
+def stiffness_at(model: Model, q: ArrayLike, near: Array | None = None) -> Array:
+    """Return K, (N, N) or (B, N, N), with links that slide at their lengths in q.
+
+    `near`: about where the followers of loops are.
+    """
     given = np.asarray(q, float)
     check_lengths(model.chain, given)
-    return model.functions.evaluator("stiffness")(given)[0]
+    if near is None:
+        return model.functions.evaluator("stiffness")(given)[0]
+    near = near.reshape(*given.shape[:-1], -1)
+    return model.functions.evaluator("stiffness", near=True)(given, near)[0]
 
 
 def slopes_at_rest(model: Model, q: Array) -> tuple[Array, Array]:

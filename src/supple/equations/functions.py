@@ -53,6 +53,7 @@ class Functions(Mapping[str, Any], ABC):
     needs: frozenset[Literal["loops"]] = frozenset()  # what a stepper must take besides
     iterates: bool = False  # whether an evaluation solves equations inside: exact slopes are dear
     everywhere: bool = True  # whether every theta is a pose
+    whole: int = 0  # numbers of a whole configuration, from which followers of loops are found
     not_finite: str = ""  # what a value that is not finite means, where that is known
 
     def __init__(self, compile_: bool) -> None:
@@ -78,12 +79,25 @@ class Functions(Mapping[str, Any], ABC):
         """Return the damping ratios of a link that slides."""
         return []
 
-    def spread(self, q: Array) -> tuple[Chain | None, Array]:
+    def spread(self, q: Array, near: Array | None = None) -> tuple[Chain | None, Array]:
         """Return the tree whose loops were closed and its coordinates at states (.., N).
 
-        None and q itself where no coordinate was left out.
+        None and q itself where no coordinate was left out. `near` as of `followers`.
         """
         return None, q
+
+    def followers(self, q: Array, near: Array | None = None) -> Array:
+        """Return the coordinates (.., W) that loops determine at states (.., N).
+
+        They are those nearest to `near` (.., W), on the same branch; without it, those of the
+        branch that straight steps of q from the assembled pose lead to.
+        """
+        return np.zeros((*q.shape[:-1], 0))
+
+    @property
+    def beside(self) -> list[Any]:
+        """What expressions take besides their inputs: symbols near the followers, if bound."""
+        return []
 
     def alongside(self, other: Functions) -> Functions:
         """Return the same functions for symbols of another Model's, whose loops are near these."""

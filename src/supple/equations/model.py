@@ -147,12 +147,13 @@ class Model(Held):
         link: str,
         fraction: float = 1.0,
         frame: Literal["root", "chord"] = "root",
+        near: Array | None = None,
     ) -> Array:
         """Return the elastic displacement (3,) of a link at a fraction of its length, link axes.
 
         It is relative to the tangent at the link's root, or to the `chord` from its root to its
         bent end, then in axes turned with the chord. Under `stiffening` the shortening of the bent
-        beam is part of it, as it is of `tip`.
+        beam is part of it, as it is of `tip`. `near`: about where the followers of loops are.
         """
         frame = one_of("root", "chord")("frame", frame)
         fraction = A_PLACE("fraction", fraction)
@@ -161,7 +162,7 @@ class Model(Held):
         slides = i in chain.sliding and i not in chain.lengths_at
         if slides or chain.eta[i].stop - chain.eta[i].start < chain.links[i].inv.count:
             # loops determine some of its coordinates
-            tree, x = self.functions.spread(x)
+            tree, x = self.functions.spread(x, near)
             chain = tree or chain
         own = x[..., chain.own(i)]
         here = link_deflection(chain.links[i], own, fraction, self.stiffening)

@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 CLOSE = 1e-9  # of the largest entry: what a series may be off
 FITS = 60  # series tried for one path; beyond them its equations are asked as they come
 CHUNK = 1_000_000  # numbers of one matrix in the steps worked out together
+SEAMS = 1000  # of a path that are looked at; of more, its breaks alone
 FEW = 8  # terms of a short series; a long one has three times as many
 BETWEEN = np.array([-0.994, -0.566, 0.046, 0.742, 0.996])  # of a span: where a series is checked
 SMALL = 32  # unknowns up to which steps are worked out as matrices, many at once
@@ -39,6 +40,8 @@ class Path(Protocol):
     def duration(self) -> float: ...
     @property
     def breaks(self) -> tuple[float, ...]: ...
+    @property
+    def seams(self) -> tuple[float, ...]: ...
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]: ...
 
 
@@ -59,7 +62,8 @@ class Along:
         self._shapes: list[tuple[int, ...]] = []
         self._left = FITS
         end = path.duration
-        edges = [0.0, *(t for t in path.breaks if 0 < t < end), end]
+        marks = path.seams if len(path.seams) <= SEAMS else path.breaks
+        edges = [0.0, *(t for t in marks if 0 < t < end), end]
         self.pieces: list[_Piece] = []
         # A piece for each span: a series that the equations agree with, or two halves. Many spans
         # are asked together; the nodes of a short series are among those of a long one
@@ -117,11 +121,12 @@ class Along:
         cuts = np.flatnonzero(np.diff(places, prepend=-1, append=-1))
         width = len(range(*which.indices(sum(int(np.prod(s)) for s in self._shapes))))
         out = np.empty((len(t), width))
+        asked = np.array([piece.series is None for piece in self.pieces])[places]
+        if asked.any():  # all in one go
+            out[asked] = self._asked(at[asked])[:, which]
         for a, b in pairwise(cuts):
             piece = self.pieces[places[a]]
-            if piece.series is None:
-                out[a:b] = self._asked(at[a:b])[:, which]
-            else:
+            if piece.series is not None:
                 span = piece.stop - piece.start
                 s = (2 * at[a:b] - piece.start - piece.stop) / span
                 powers = chebyshev.chebvander(s, len(piece.series) - 1)

@@ -156,6 +156,11 @@ class Ked(Held, SmallMotion):
         moving = moving_structure(self.robot, x, v, a)
         return lead(self.robot.name, self.groups, moving, self.loads)
 
+    def place(self, x: Array) -> Array:
+        """Return where the unbent tip or platform is, (B, 3), base axes."""
+        s = moving_structure(self.robot, x, 0 * x, 0 * x).structure
+        return np.asarray(s.p[:, s.tip] + s.L[:, s.tip, None] * s.R[:, s.tip, :, 0])
+
     def roots(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return the motion of every root per unit y, (B, n, 6, N), segment axes."""
         found = self.led(x, v, a).roots()

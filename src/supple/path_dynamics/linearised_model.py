@@ -26,7 +26,6 @@ from ..equations.build import build
 from ..equations.chains.chain import check_lengths
 from ..equations.equilibrium import stiffness_at
 from ..equations.evaluate import Evaluator, is_small, slope
-from ..equations.functions import near_at
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..robot import Robot, remembered
@@ -72,17 +71,34 @@ class LedModel(SmallMotion):
     def states(self, motion: State, state: State | None = None) -> State:
         """Return q, q', q'' (B, N) of a motion and of y about it; without it, unbent."""
         x, v, a = np.atleast_2d(*motion)
-        k, n = self.model.joints, self.model.joints + len(self.loose)
-        if x.shape[1] != n:
-            given = x.shape[1] - len(self.loose) if x.shape[1] > n else x.shape[1]
+        k, n = self.model.joints, x.shape[1] - len(self.loose)
+        if n not in (k, k + self.model.functions.whole):
+            given = n if n > k else x.shape[1]
             raise SuppleError(f"the path has {given} coordinates: the robot has {k} motors")
         joints = architecture_of(self.robot).joint_motion(x[:, :k], v[:, :k], a[:, :k])
         out = []
         for order, (led, own) in enumerate(zip(joints, (x, v, a), strict=True)):
             y = np.zeros((len(x), self.size)) if state is None else state[order].copy()
-            y[:, self.loose] += own[:, k:]
+            y[:, self.loose] += own[:, n:]
             out.append(np.hstack([led, y]))
         return out[0], out[1], out[2]
+
+    def near(self, x: Array, q: Array) -> Array | None:
+        """Return where the followers of loops are at q (B, N), on the branch of a motion x (B, ..).
+
+        (B, W); None of a robot without.
+        """
+        functions: Any = self.model.functions
+        if not functions.needs:
+            return None
+        beside = self._beside(np.atleast_2d(x))
+        return np.asarray(
+            functions.followers(q, functions.loops.near(beside) if beside.shape[1] else None)
+        )
+
+    def _beside(self, x: Array) -> Array:
+        """What stands beside the motors in a motion, see `AssembledPath`."""
+        return x[:, self.model.joints : x.shape[1] - len(self.loose)]
 
     def matrices(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Matrices:
         """Return M, C, K, F at the instants of a motion, (B, joints or x, y, z) each."""
@@ -91,7 +107,9 @@ class LedModel(SmallMotion):
         check_lengths(self.model.chain, q)
         made: Evaluator = self.model.functions.derived("led", lambda: _made(self))
         led = [*range(k), *(k + place for place in self.loose)]
-        found = made(q[:, led], qd[:, led], qdd[:, led])
+        near = self.near(np.asarray(x), q)
+        beside = [] if near is None else [near]
+        found = made(q[:, led], qd[:, led], qdd[:, led], *beside)
         M, C, K, r, tip = found[:5]
         if len(found) > 5:  # place and rotation of the tip per unit y, base axes: [w] = dR R'
             dR, R = found[5:]
@@ -108,7 +126,16 @@ class LedModel(SmallMotion):
     def elastic(self, x: Array) -> Array:
         """Return the (N, N) elastic stiffness at one instant x of a motion."""
         k = self.model.joints
-        return stiffness_at(self.model, self._posed(x)[0])[k:, k:]
+        q = self._posed(x)
+        return stiffness_at(self.model, q[0], self.near(x, q))[k:, k:]
+
+    def place(self, x: Array) -> Array:
+        """Return where the unbent tip is, (B, 3), base axes."""
+        q = self._posed(x)
+        near = self.near(x, q)
+        if near is None:
+            return self.model.tip(q)
+        return self.model.functions.evaluator("tip", near=True)(q, near)[0]
 
     def torques(self, motion: State, found: Matrices, state: State) -> tuple[Array, Array]:
         """Return the joint efforts, rotors, damping and friction included, and the rigid ones."""
@@ -118,7 +145,8 @@ class LedModel(SmallMotion):
         """Return how a section moves per unit y, (1 or B, 6, N), link axes."""
         model, k = self.model, self.model.joints
         q = self._posed(x)
-        tree, z = model.functions.spread(q)
+        near = self.near(x, q)
+        tree, z = model.functions.spread(q, near)
         chain = tree or model.chain
         i = chain.index(link)
         part = chain.links[i]
@@ -133,7 +161,7 @@ class LedModel(SmallMotion):
         turned = (part.R_SL.T @ field.reshape(len(field), 2, 3, -1)).reshape(field.shape)
         if tree is not None:  # elastic coordinates that loops tie to others follow these
             own = [chain.names[place] for place in range(chain.eta[i].start, chain.eta[i].stop)]
-            return np.asarray(turned @ self._tied(own, q)[..., k:])
+            return np.asarray(turned @ self._tied(own, q, near)[..., k:])
         out = np.zeros((len(field), 6, self.size))
         out[..., chain.eta[i].start - k : chain.eta[i].stop - k] = turned
         return out
@@ -142,17 +170,17 @@ class LedModel(SmallMotion):
         """(B, N): q unbent at instants x (B, ..) of a motion."""
         return self.states((x, 0 * x, 0 * x))[0]
 
-    def _tied(self, names: list[str], q: Array) -> Array:
+    def _tied(self, names: list[str], q: Array, near: Array | None) -> Array:
         """(1 or B, m, model.size): coordinates of the tree, by name, per unit q."""
         functions, kept = self.model.functions, list(self.model.coordinates)
         if all(name in kept for name in names):
             return np.eye(len(kept))[None, [kept.index(name) for name in names]]
         made: Evaluator = functions.derived(
-            "tied", lambda: Evaluator(slope(functions.expression("followers"), 0), True)
+            "tied", lambda: Evaluator(slope(functions.core("followers"), 0), True)
         )
         loops: Any = functions
         followers = list(loops.loops.named)
-        rows, B = made(q)[0], np.eye(len(kept))
+        rows, B = made(q, near)[0], np.eye(len(kept))  # type: ignore[arg-type]
         each = [
             np.broadcast_to(B[kept.index(name)], (len(q), len(kept)))
             if name in kept
@@ -210,7 +238,7 @@ class Swung:
         if path.periodic:
             turns = range(1 + int(total / path.duration))
             marks = [t + n * path.duration for n in turns for t in (*marks, path.duration)]
-        self.breaks = tuple(sorted({t for t in marks if 0 < t < total}))
+        self.breaks = self.seams = tuple(sorted({t for t in marks if 0 < t < total}))
         self.edges, self.parts = np.array([0.0, *self.breaks, total]), []
         at, m = np.concatenate([p0, 0 * p0]), len(p0)
 
@@ -239,7 +267,13 @@ class Swung:
         rows = [led.model.joints + place for place in led.loose]
         many = [np.repeat(each, m + 1, axis=0) for each in (q, qd, qdd)]
         many[2].reshape(len(q), m + 1, -1)[:, 1:, rows] += np.eye(m)
-        r = led.model.inverse_dynamics(*many).reshape(len(q), m + 1, -1)[..., rows]
+        near = led.near(np.hstack([x, s[:, :m]]), q)
+        if near is None:
+            force = led.model.inverse_dynamics(*many)
+        else:
+            asked = led.model.functions.evaluator("inverse_dynamics", near=True)
+            force = asked(*many, np.repeat(near, m + 1, axis=0))[0]
+        r = force.reshape(len(q), m + 1, -1)[..., rows]
         M = (r[:, 1:] - r[:, :1]).swapaxes(1, 2)
         return np.asarray(np.linalg.solve(M, -r[:, 0, :, None])[..., 0])
 
@@ -276,13 +310,14 @@ def _made(led_model: LedModel) -> Evaluator:
 
     functions, led = model.functions, [ca.MX.sym(name, size) for name in ("x", "v", "a")]
     unbent = [ca.vertcat(part[:k, :], beside(part)) for part in led]
+    near = [ca.MX.sym("w", functions.core("tip").size1_in(1))] if functions.needs else []
     if "slopes" in functions.names:
-        K, C, M, p, dR, R, r = functions.expression("slopes")(*unbent)
+        K, C, M, p, dR, R, r = functions.core("slopes")(*unbent, *near)
         parts = [*(x[:, k:] for x in (M, C, K)), r, *(x[:, k:] for x in (p, dR)), R]
-        return Evaluator(ca.Function("led", led, [ca.densify(x) for x in parts]), (0, 1, 2, 4, 5))
+        made = ca.Function("led", [*led, *near], [ca.densify(x) for x in parts])
+        return Evaluator(made, (0, 1, 2, 4, 5))
     force, tip = functions.core("inverse_dynamics"), functions.core("tip")
     if functions.iterates or not is_small(force):
-        near = near_at(functions, unbent[0])  # found once, not for every direction of a slope
         kind: Any = ca.SX if is_small(force) else ca.MX
         x = [kind.sym("x", part.numel()) for part in (*led, *near)]
         q, *w = ca.vertcat(x[0][:k, :], beside(x[0])), *x[3:]
@@ -300,7 +335,6 @@ def _made(led_model: LedModel) -> Evaluator:
         ]
         dense = [ca.densify(part) for part in parts]
         made = ca.Function("led", x, ca.cse(dense) if kind is ca.SX else dense)
-        made = ca.Function("led", led, made.call([*led, *near])) if near else made
         return Evaluator(made, (0, 1, 2, 4, 5))
     given = [ca.SX.sym(name, size) for name in ("x", "v", "a")]
     y = [ca.SX.sym(name, m) for name in ("y", "yd", "ydd")]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import still
-from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
+from ..architectures.assembling import Mechanism, judged, mechanism_of, newton, placed, resolve
 from ..architectures.closing import Loop, alike
 from ..architectures.frames import Frames, tree_frames
 from ..architectures.tree import TreeMotion
@@ -211,17 +211,31 @@ def led_mechanism(
 ) -> MovingStructure:
     """Return a mechanism at the instants of a motion of its motors, (B, motors) each.
 
-    What is passive follows the closures g(x) = 0: J x' = 0 and J x'' + g'' = 0, g'' their second
-    derivative where passive coordinates do not accelerate.
+    Beside theta, whole configurations may stand near which those looked for are, so that they stay
+    on one branch. What is passive follows the closures g(x) = 0: J x' = 0 and J x'' + g'' = 0, g''
+    their second derivative where passive coordinates do not accelerate.
     """
     m = mechanism_of(robot)
-    x, reason = resolve(robot, theta)
+    theta, rate, second = (np.atleast_2d(part) for part in (theta, rate, second))
+    k = m.motors
+    if theta.shape[1] == k:
+        x, reason = resolve(robot, theta)
+    else:
+        near = theta[:, k:].copy()
+        near[:, m.driven] = theta[:, :k]
+        x, shut = newton(m, near)
+        reason = judged(m, x)
+        for b in np.flatnonzero(~shut)[:1]:
+            told = (
+                f"theta {np.round(theta[b, :k], 6).tolist()} cannot be assembled on the way there"
+            )
+            raise SuppleError(f"{told}: closure {m.worst(x[b])}; lead it elsewhere")
     for sentence in reason[reason != ""][:1]:
         raise SuppleError(sentence)
     moved, J = placed(m, x), m.openings(x)[1]
     motors, z = m.tree.motors, m.tree.passive
     xd, xdd = np.zeros_like(x), np.zeros_like(x)
-    xd[:, motors], xdd[:, motors] = rate, second
+    xd[:, motors], xdd[:, motors] = rate[:, :k], second[:, :k]
     xd[:, z] = -np.linalg.solve(J[..., z], J @ xd[..., None])[..., 0]
     going, at, opening = _in_motion(moved, tree_frames(moved, xd, xdd)), 0, np.zeros(J.shape[:2])
     for loop in m.loops:

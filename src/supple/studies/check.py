@@ -312,8 +312,8 @@ def _walls(robot: Robot) -> list[str]:
 
 
 def _limits(robot: Robot, asked: Where) -> list[str]:
-    """Joints that stand outside their limits at this pose."""
-    notes = []
+    """What is told of loops, and joints that stand outside their limits at this pose."""
+    notes = architecture_of(robot).told.split("; ")[1:]
     theta = np.atleast_1d(asked.take(asked.theta))
     for drive, value in zip(architecture_of(robot).drives, theta, strict=True):
         limits = drive.made.limits

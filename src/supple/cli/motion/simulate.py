@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -260,7 +261,15 @@ def model_of(
         if elements is None
         else FiniteElements(elements)
     )
-    return build(robot, basis, **options)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = build(robot, basis, **options)
+    for told in caught:  # what to try, as options of a command
+        words = re.sub(r"FiniteElements\((\d+)\)", r"--elements \1", str(told.message))
+        words = re.sub(r"AssumedModes\((\d+)(.*?)\)", r"--modes \1\2", words)
+        words = re.sub(r", (axial|torsion)=(\d+)", r" --\1 \2", words)
+        warnings.warn(re.sub(r" \(model.check.*", "", words), told.category, stacklevel=2)
+    return model
 
 
 def _drive(

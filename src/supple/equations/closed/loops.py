@@ -91,6 +91,14 @@ class Loops(Ties):
         """Return the tree's Chain, and its coordinates z (.., Z)."""
         return self.laws.chain, np.concatenate([q, found(q)], axis=-1)[..., self.order]
 
+    def near(self, x: Array) -> Array:
+        """Return w (B, W) unbent at whole configurations x (B, ..) of a mechanism."""
+        w = np.repeat(self.assembled[None, list(self.followers)], len(x), axis=0)
+        for k, c in enumerate(mechanism_of(self.robot).tree.coordinates):
+            if (name := f"passive.{c.name}") in self.named:
+                w[:, self.named.index(name)] = x[:, k]
+        return w
+
     def tree(self, name: Tree) -> Any:
         """Return forces, mass, energies or the tip of the tree as a CasADi function.
 

@@ -61,8 +61,16 @@ class Corrected(Trajectory):
 
     @property
     def breaks(self) -> tuple[float, ...]:
+        return self._and_own(self.first.breaks)
+
+    @property
+    def seams(self) -> tuple[float, ...]:
+        return self._and_own(self.first.seams)
+
+    def _and_own(self, times: tuple[float, ...]) -> tuple[float, ...]:
+        """Times, and the knots of the splines."""
         inner = np.linspace(0.0, self.duration, len(self.shares) + 4)[1:-1]
-        both = np.sort(np.concatenate([inner, self.first.breaks]))
+        both = np.sort(np.concatenate([inner, times]))
         return tuple(both[np.diff(both, prepend=-1.0) > 1e-9 * self.duration].tolist())
 
     @cached_property

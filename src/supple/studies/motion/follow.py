@@ -27,14 +27,14 @@ from ...kernels.newmark import Scheme, periodic_start, solver, step_through
 from ...kernels.threads import one_thread
 from ...outputs.measuring import named_outputs, read
 from ...outputs.output import Output
+from ...path_dynamics.assembled_path import assembled_path
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
-from ...path_dynamics.equations_in_time import Along
+from ...path_dynamics.equations_in_time import Along, Path
 from ...path_dynamics.kineto_elastodynamics import Loads, ked
 from ...path_dynamics.linearised_model import LedModel, Swung, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
 from ...robot import Robot
-from ..kinematics.forward import forward
-from ..small_range import SMALL, SmallRangeWarning, too_large
+from ..small_range import LOST, SMALL, SmallRangeWarning, too_large
 
 __all__ = ["PathResponse", "SmallRangeWarning", "StepWarning", "follow"]
 
@@ -65,6 +65,7 @@ class PathResponse(Answer):
         law: damping that the equations do not have themselves.
         step: the longest step of the integration, s, which is not the time between rows.
         outputs: what was measured, by name, (T,) or (T, k).
+        beside: (T, w), about where loops stand, which are kept on one branch along the path.
     """
 
     model: SmallMotion
@@ -83,6 +84,7 @@ class PathResponse(Answer):
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
     outputs: dict[str, Array] = field(default_factory=dict)
     passive: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    beside: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
 
     @property
     def swing(self) -> Array:
@@ -92,8 +94,9 @@ class PathResponse(Answer):
 
     @property
     def led(self) -> Array:
-        """(T, ..) the motion that y is small about: the path, and what swings beside it."""
-        return np.hstack([self.wanted, self.passive]) if self.passive.size else self.wanted
+        """(T, ..) the motion that y is small about: the path, where loops stand, what swings."""
+        parts = (self.wanted, self.beside, self.passive)
+        return np.hstack([part for part in parts if part.size or part is self.wanted])
 
     @property
     def robot(self) -> Robot:
@@ -103,12 +106,7 @@ class PathResponse(Answer):
     @kept
     def tip(self) -> Array:
         """(T, 3) where the tip or platform is, base axes, as of a Response."""
-        if isinstance(self.model, LedModel):
-            rigid = self.model.model.tip(self.model.states((self.led,) * 3)[0])
-        else:
-            at: dict[str, Any] = {architecture_of(self.robot).asked_by: self.wanted}
-            rigid = forward(self.robot, **at).position
-        return np.asarray(rigid + self.moved[:, :3])
+        return np.asarray(self.model.place(self.led) + self.moved[:, :3])
 
     @property
     def small(self) -> bool:
@@ -209,32 +207,33 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     `scheme` takes another method of steps `step`, by default `dt`.
     """
     dt = dt if dt is not None else (EVERY if step is None else step)
-    _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start, periods)
+    _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start)
     named = named_outputs(outputs)
     if named and isinstance(robot, Robot):
         robot, loads = _modelled(robot, (elements, order), (damping, modal_damping), loads), None
         damping = modal_damping = None
     model, law = _small_motion(robot, path, elements, order, (damping, modal_damping), loads)
-    if isinstance(model, LedModel):
-        named = named_outputs(outputs, model.model)
+    named = named_outputs(outputs, model.model) if isinstance(model, LedModel) else named
     total = path.duration * periods if path.periodic else path.duration + after
     span = f"a motion of {total:g} s in steps of {dt:g} s"
     steps = count_of(total, dt, 1e8, span, "give a shorter time, or longer steps")
     afford(span, 8e-8 * steps * model.size, 0.0, "give a shorter time, or longer steps")
     t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
-    swung = _swung(model, path, total, start)
-    run = _Run(Along(model, swung or path, total, law), path, t, start, periods)
-    found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
+    led = assembled_path(model.robot, path)
+    swung = _swung(model, led, total, start)
+    run = _Run(Along(model, swung or led, total, law), path, t, start, periods)
+    found = run.bounded(scheme, step)
     if not found.small:
         told = too_large(found.robot.name, found.largest, INSTEAD)
         warnings.warn(told, SmallRangeWarning, stacklevel=2)
     if named and isinstance(model, LedModel):
-        states = model.states((swung or path)(t), (found.y, found.yd, found.ydd))
-        return replace(found, outputs=read(model.model, named, t, states, np.zeros((len(t), 6))))
+        states = model.states((swung or led)(t), (found.y, found.yd, found.ydd))
+        load, near = np.zeros((len(t), 6)), model.near(found.led, states[0])
+        return replace(found, outputs=read(model.model, named, t, states, load, near))
     return found
 
 
-def _swung(model: SmallMotion, path: Trajectory, total: float, start: str) -> Swung | None:
+def _swung(model: SmallMotion, path: Path, total: float, start: str) -> Swung | None:
     """The path with what swings freely beside it, None where nothing does."""
     if not isinstance(model, LedModel) or not model.loose:
         return None
@@ -244,7 +243,7 @@ def _swung(model: SmallMotion, path: Trajectory, total: float, start: str) -> Sw
             f"start is 'periodic', but {names[0].removeprefix('passive.')} swings freely and need "
             "not repeat with the path: try 'static', with periods= to watch it"
         )
-    q = model.model.chain.pose(path(0.0)[0])
+    q = model.model.chain.pose(path(0.0)[0][: model.model.joints])
     q = hanging(model.model, q) if start == "static" else q
     return Swung(model, path, total, q[model.model.joints :][model.loose])
 
@@ -317,19 +316,15 @@ def _check_loads(loads: Loads | None, why: str) -> None:
         raise SuppleError(f"loads cannot be switched here, since {why}: leave loads out")
 
 
-def _check(path: Trajectory, times: dict[str, float], start: str, periods: int) -> None:
+def _check(path: Trajectory, times: dict[str, float], start: str) -> None:
     check_rates(path)
     for word, value in times.items():
         if not np.isfinite(value) or value <= 0 or value > path.duration:
             raise SuppleError(
                 f"{word} is {value}: give seconds, above 0 and below the path's duration"
             )
-    if start not in get_args(Start):
-        raise SuppleError(f"start is '{start}': it must be one of {', '.join(get_args(Start))}")
     if start == "periodic" and not path.periodic:
         raise SuppleError("start is 'periodic', but this path does not repeat: try 'static'")
-    if periods < 1 or periods != int(periods):
-        raise SuppleError(f"periods is {periods}: give a whole number of 1 or more")
 
 
 @dataclass(frozen=True)
@@ -341,6 +336,19 @@ class _Run:
     t: Array
     begin: Start
     periods: int
+
+    def bounded(self, scheme: Scheme | None, step: float | None) -> PathResponse:
+        """Step through, and refuse a motion beyond bounds."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.by_gauss(step) if scheme is None else self.by_scheme(scheme, step)
+        lost = np.flatnonzero(~(np.abs(found.moved).max(axis=1) <= LOST))
+        if not len(lost):
+            return found
+        raise SuppleError(
+            f"the elastic motion of {found.robot.name} about this path grows without limit, beyond "
+            f"{LOST:g} m or rad at t = {self.t[lost[0]]:.4g} s: lead the path farther from singular "
+            f"poses, or {INSTEAD}"
+        )
 
     def by_scheme(self, scheme: Scheme, step: float | None) -> PathResponse:
         """Step by Newmark's family, evenly."""
@@ -382,12 +390,13 @@ class _Run:
                     size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
                     change = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
                     off = max(off, float(change / max(size, least)))
-            if off <= CLOSE or step is not None:
+            lost = not np.abs(one).max(initial=0.0) <= LOST
+            if off <= CLOSE or step is not None or lost:
                 break
             h /= 2
             coarse = None if self.begin == "periodic" else x  # the same steps from the same start
             x = self.along.steps(self.t, h, self._state(h))
-        if off > (CLOSE if step is None else 15 * CLOSE):
+        if off > (CLOSE if step is None else 15 * CLOSE) and not lost:
             warnings.warn(
                 f"steps of {h:.2g} s are too long for the frequencies of this motion: steps twice "
                 f"as long change it by {off:.0%}; "
@@ -446,6 +455,8 @@ class _Run:
         model, t, swung = self.along.model, self.t, isinstance(self.along.path, Swung)
         x, v, a = self.along.path(t)
         k = self.path(0.0)[0].size
+        swings = len(model.loose) if isinstance(model, LedModel) else 0
+        beside = x.shape[1] - k - swings
         tips, efforts = [], []
         many = max(8, 1_000_000 // max(1, self.along.size**2))
         for first in range(0, len(t), many):
@@ -479,7 +490,8 @@ class _Run:
             max(bent),
             step,
             self.along.law,
-            passive=x[:, k:],
+            passive=x[:, k + beside :],
+            beside=x[:, k : k + beside],
         )
 
 

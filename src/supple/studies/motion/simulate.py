@@ -462,20 +462,20 @@ def _response(
     n, t = plan.model.size, plan.grid[: len(states)]
     states, z = np.split(states, [states.shape[1] - plan.memory], axis=1)
     q, qd = states[:, :n], states[:, n : 2 * n]
+    beta = states[:, 2 * n + 1 :] if plan.model.reading.beta == "integrated" else None
+    near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     if applied is not None:
         tau = applied
     elif isinstance(plan.controller, LinearController):
         r = plan.tau.value(t + 1e-12 * t[-1], 0)[:, : plan.model.joints]  # type: ignore[union-attr]
-        tau = plan.controller.efforts_along(plan.model, (q, qd, z), r)
+        tau = plan.controller.efforts_along(plan.model, (q, qd, z), r, near)
     elif plan.controller is not None:
         wanted = np.split(plan.tau.value(t + 1e-12 * t[-1], 0), 3, axis=1)  # type: ignore[union-attr]
-        tau = plan.controller.efforts(plan.model, (q, qd), wanted)
+        tau = plan.controller.efforts(plan.model, (q, qd), wanted, near)
     else:
         assert isinstance(plan.tau, Input)
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
-    beta = states[:, 2 * n + 1 :] if plan.model.reading.beta == "integrated" else None
     method, step, energy = how
-    near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     return Response(
         plan.model,
         t,
