@@ -205,12 +205,13 @@ class Tape:
         return out
 
 
-def known_table(table: Array) -> float:
-    """Return the number by which `played` knows a table (pieces, rows, TERMS).
+def known_table(table: Array, number: float | None = None) -> float:
+    """Return the number by which `played` knows a table (pieces, rows, TERMS) from now on.
 
     A function of CasADi that takes a place and this number, and stays a call, is looked up there.
     """
-    number = float(int.from_bytes(blake2b(table.tobytes(), digest_size=6).digest(), "big"))
+    if number is None:
+        number = float(int.from_bytes(blake2b(table.tobytes(), digest_size=6).digest(), "big"))
     _TABLES[number] = table
     return number
 

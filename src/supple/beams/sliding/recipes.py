@@ -77,11 +77,12 @@ class Lookup:
         else:
             import casadi as ca
 
-            values = ca.vertsplit(self._function(place, self._number))
+            values = ca.vertsplit(self._function(place, known_table(self.table, self._number)))
         return mapped(self.form, _Place, lambda own: values[own.index])
 
     @cached_property
     def _number(self) -> float:
+        """What the table is known by; a copy from another process is not known yet."""
         return known_table(self.table)
 
     @cached_property
