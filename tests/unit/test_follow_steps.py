@@ -186,3 +186,37 @@ def test_equations_along_a_schedule_are_series() -> None:
     t = np.linspace(0.0, path.duration, 999)[1:-1]
     found, exact = along(t), along.model.matrices(*path(t))
     assert np.abs(found.F - exact.F).max() < 2e-9 * np.abs(exact.F).max()
+
+
+def swinging(stiffness: float) -> supple.PathResponse:
+    """A bar that falls from its side, unbent at first."""
+    link = {"name": "bar", "length": 0.3, "mass_per_length": 1.0, "bending_stiffness": stiffness}
+    told = {"name": "loose", "planar": True, "gravity": [0, -9.81, 0]}
+    given = told | {"links": [link | {"joint": {"passive": True}}]}
+    robot = supple.MechanismRobot.model_validate(given)
+    return supple.follow(robot, supple.PointToPoint([], [], 0.1), start="rest")
+
+
+def test_leaps_carry_fast_modes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stiff bar rings 1200 times; from row to row it is what short steps make it."""
+    from supple.studies.motion import follow as module
+
+    found = swinging(2e3)
+    assert found.step == pytest.approx(1e-3)
+    monkeypatch.setattr(module, "MANY", 1e9)
+    fine = swinging(2e3)
+    assert fine.step < 1e-5
+    size = np.ptp(fine.moved, axis=0) / 2
+    assert (np.abs(found.moved - fine.moved) <= module.CLOSE / 5 * size + 1e-18).all()
+
+
+def test_leaps_are_left_where_modes_turn_into_one_another() -> None:
+    """A led arm whose second link turns against the first: twice the leap is another motion."""
+    links = [
+        {"name": n, "length": 0.3, "mass_per_length": 1.0, "bending_stiffness": 2e6} for n in "ab"
+    ]
+    links[1]["joint"] = {"passive": True, "start": "30deg"}
+    told = {"name": "two", "planar": True, "gravity": [0, -9.81, 0], "links": links}
+    robot = supple.MechanismRobot.model_validate(told)
+    found = supple.follow(robot, supple.PointToPoint([0.0], [0.8], 0.1), start="rest")
+    assert found.step < 1e-4

@@ -193,7 +193,7 @@ def resolve(
                 raise SuppleError(f"theta is missing: give {wanted}")
         given = m.start[None, m.driven]
     else:
-        given = rows_of(theta, len(names), lambda: wanted)
+        given = rows_of(theta, len(names), wanted)
     # Why a theta (B, motors) is none before anything is assembled, empty where it may be one
     reason = np.full(len(given), "", object)
     reason[~np.isfinite(given).all(axis=1)] = (
@@ -381,18 +381,18 @@ def lead(m: Mechanism, x: Array, theta: Array, bend: float = BEND) -> tuple[Arra
     return found, exact
 
 
-def along(m: Mechanism, theta: Array) -> tuple[Array, int]:
+def along(m: Mechanism, theta: Array, first: Array | None = None) -> tuple[Array, int]:
     """Return whole configurations (K, ..) through theta (K, motors), all on one branch.
 
-    It is that of `resolve` at the first, from one to the next; and how many were reached. Those
-    that `resolve` finds are taken as long as they follow one another.
+    It is that of `first`, or of `resolve` at the first one, from one to the next; and how many were
+    reached. Those that `resolve` finds are taken as long as they follow one another.
     """
     x, reason = resolve(m.robot, theta)
     z, good = m.tree.passive, reason == ""
+    if first is not None:
+        x[0], good[0] = first, True
     if not good[0]:
         return x, 0
-    if not m.loops or not len(z):
-        return x, len(x) if good.all() else int(np.argmin(good))
     change = np.diff(x, axis=0)
     _, J = m.openings(x[:-1])
     size = np.array([1.0 if m.tree.coordinates[k].kind == "turn" else m.size for k in z])

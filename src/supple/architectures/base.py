@@ -18,6 +18,7 @@ __all__ = [
     "NEAR",
     "SINGULAR",
     "Architecture",
+    "Branch",
     "Coordinate",
     "Drive",
     "Hanging",
@@ -137,6 +138,19 @@ class Hanging(NamedTuple):
     plates: tuple[tuple[list[int], int], ...] = ()
 
 
+class Branch(NamedTuple):
+    """Where loops stand along a motion.
+
+    Attributes:
+        x: (K, w), from which each is found again; w = 0 where theta says all.  reached: how many.
+        clearance: (K,), of those that were reached, how far they are from singular, 0 to 1.
+    """
+
+    x: Array
+    reached: int
+    clearance: Array
+
+
 class Solved(NamedTuple):
     """Theta for one pose of the tip, see `JointSolutions`.
 
@@ -172,7 +186,7 @@ class Architecture(ABC):
     9. `hangs(names)`, `up`: how it hangs together, where its tip is, how it stands on a page
     10. `told`, `reach`, `load`: what `supple check` says of it, how far its tip comes, what it
         carries
-    11. `drives`: what moves each entry of theta; `motors()`: their names and whether they slide
+    11. `drives`: what moves each entry of theta; `motors`: their names and whether they slide
     12. `outstretched`: theta at which links that slide are all the way out
     13. `joint_motion(x, v, a)`: theta and its rates along a motion
     14. `solve(P, R, start)`: theta that puts the tip at poses, for `inverse`
@@ -259,8 +273,9 @@ class Architecture(ABC):
         size = float(np.linalg.norm(g))
         return tuple((-g / size).tolist()) if size else (0.0, 0.0, 1.0)
 
+    @property
     def motors(self) -> tuple[tuple[str, bool], ...]:
-        """Return name and whether it slides of each entry of theta."""
+        """Name and whether it slides of each entry of theta."""
         return tuple((drive.name, drive.slides) for drive in self.drives)
 
     @abstractmethod
@@ -271,13 +286,12 @@ class Architecture(ABC):
         """Return theta (B, motors) and its rates along a motion as `moving_structure` takes it."""
         return x, v, a
 
-    def branch(self, theta: Array) -> tuple[Array, int]:
+    def branch(self, theta: Array, first: Array | None = None) -> Branch:
         """Return where loops stand as the motors go through theta (K, motors), kept on one branch.
 
-        (K, w), from which each is found again; nothing where theta says all. And how many of them
-        were reached.
+        That of `first` (w,), or where `resolve` finds the robot at the first of them.
         """
-        return np.zeros((len(theta), 0)), len(theta)
+        return Branch(np.zeros((len(theta), 0)), len(theta), np.ones(len(theta)))
 
     def usual(self) -> dict[str, Array]:
         """Return a pose to begin with, for `modes`."""

@@ -24,7 +24,7 @@ from ..robot import (
     need_robot,
 )
 from . import assembling, delta, delta_motion, inverses, posing, serial, serial_inverse
-from .base import SINGULAR, TURN, Architecture, Coordinate, Drive, Hanging, Resolved, Solved
+from .base import SINGULAR, TURN, Architecture, Branch, Coordinate, Drive, Hanging, Resolved, Solved
 from .mobility import mobility, redundancy
 
 __all__ = ["Delta", "Mechanism", "Serial", "architecture_of", "outstretched"]
@@ -295,10 +295,13 @@ class Mechanism(Architecture):
         k = len(self.robot.motors)
         return x[:, :k], v[:, :k], a[:, :k]
 
-    def branch(self, theta: Array) -> tuple[Array, int]:
+    def branch(self, theta: Array, first: Array | None = None) -> Branch:
         """Whole configurations, of mechanisms with loops."""
-        looped = self.geometry.loops and len(self.geometry.tree.passive)
-        return assembling.along(self.geometry, theta) if looped else super().branch(theta)
+        m = self.geometry
+        if not m.loops or not len(m.tree.passive):
+            return super().branch(theta)
+        x, reached = assembling.along(m, theta, first)
+        return Branch(x, reached, m.clearance(x[:reached]) if reached else np.zeros(0))
 
     @property
     def outstretched(self) -> Array | None:

@@ -23,7 +23,6 @@ __all__ = [
     "angles",
     "asked",
     "numbers",
-    "pulled",
     "refuse",
     "values",
 ]
@@ -127,11 +126,6 @@ def refuse(context: typer.Context, names: tuple[str, ...], why: str) -> None:
         raise SuppleError(f"{', '.join(typed)} would change nothing {why}: leave {it} out")
 
 
-def pulled(robot: Robot, gravity: str | None) -> Robot:
-    """Return the robot under the gravity asked for, or its own."""
-    return robot if gravity is None else robot.with_("gravity", numbers(gravity, "--gravity", 3))
-
-
 def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
     """Return where a question is asked: theta, or the position of a platform or tip."""
     from ..architectures.kinds import architecture_of
@@ -152,7 +146,7 @@ def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
         return {"position": numbers(position, "--position", 2 if architecture.planar else 3)}
     if at is None:
         return {"theta": None}
-    theta, motors = angles(at, "--at"), architecture.motors()
+    theta, motors = angles(at, "--at"), architecture.motors
     if len(theta) != len(motors):
         names = ", ".join(name for name, _ in motors)
         wanted = f"{len(motors)} (the joints of {names})" if names else "none, no joint moves"

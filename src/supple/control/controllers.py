@@ -241,7 +241,7 @@ class ComputedTorque(Gains):
 
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         k = model.joints
-        stiff = model.functions.derived("rigid twin", lambda: rigid_model(model))
+        stiff = model.functions.derived("rigid twin", rigid_model, model)
         u = self.joint_acceleration(model, q, qd, wanted)
         functions = stiff.functions.alongside(model.functions)
         return functions.expression("inverse_dynamics")(q[:k], qd[:k], u)

@@ -16,7 +16,6 @@ from ..errors import SuppleError
 from ..outputs.output import Motion, Output
 from ..outputs.sensor import Sensor
 from .controllers import Controller, Wanted
-from .discrete import tustin
 from .plant import Plant, as_measures
 
 __all__ = ["LinearController"]
@@ -162,7 +161,11 @@ class LinearController(Controller):
                     f"{period:g} s"
                 )
             return self
-        A, B, C, D = tustin(self.A, self.B, self.C, self.D, period)
+        # By the trapezoidal rule, s = 2 (z - 1) / (T (z + 1)): stable systems stay stable
+        half, unit = period / 2, np.eye(len(self.A))
+        back = np.linalg.inv(unit - half * self.A)
+        A, B = back @ (unit + half * self.A), period * back @ self.B
+        C, D = self.C @ back, self.D + half * self.C @ back @ self.B
         return replace(self, A=A, B=B, C=C, D=D, period=period)
 
     def closed(self, at: Plant, period: float | None = None, delay: float = 0.0) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import listed, reals, shown
-from ..equations.equilibrium import static_state
+from ..equations.equilibrium import standing, static_state
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..outputs.measuring import evaluator, slopes
@@ -70,6 +70,7 @@ def at_rest(model: Model, theta: ArrayLike) -> tuple[Array, Array, Array, Array]
         raise SuppleError(
             f"{model.robot.name} has no joint that moves: there is nothing to control"
         )
+    model = standing(model, theta)
     q = static_state(model, theta)
     n, k, still = model.size, model.joints, np.zeros(model.size)
     tau = model.inverse_dynamics(q, still, still)[:k]
@@ -80,6 +81,7 @@ def at_rest(model: Model, theta: ArrayLike) -> tuple[Array, Array, Array, Array]
 
 def plant(model: Model, theta: ArrayLike, measures: Sequence[Output]) -> Plant:
     """Return a model at rest at theta with what is measured of it."""
+    model = standing(model, theta)
     q, tau, A, B = at_rest(model, theta)
     n, k, still = model.size, model.joints, np.zeros(model.size)
     (dq, dqd), dtau = np.hsplit(A[n:], 2), B[n:]

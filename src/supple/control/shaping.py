@@ -20,7 +20,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import kept
+from ..answers.held import Timed, kept
 from ..errors import SuppleError
 from .shapers import Shaper
 from .trajectories import Trajectory
@@ -180,7 +180,7 @@ class Scheduled(Trajectory):
 
 
 @dataclass(frozen=True, eq=False)
-class Samples(Trajectory):
+class Samples(Timed, Trajectory):
     """A trajectory through samples: cubic splines, at rest at both ends.
 
     Attributes:
@@ -193,8 +193,8 @@ class Samples(Trajectory):
     smooth: bool = field(default=True, init=False)
 
     @property
-    def duration(self) -> float:
-        return float(self.t[-1])
+    def seams(self) -> tuple[float, ...]:
+        return tuple(self.t[1:-1].tolist())
 
     @cached_property
     def _spline(self) -> Any:

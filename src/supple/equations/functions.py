@@ -13,10 +13,10 @@ from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
 from ..robot import Robot
 from .chains.chain import Chain
-from .evaluate import AnyEvaluator, Evaluator
+from .evaluate import AnyEvaluator, Evaluator, slope
 from .evaluate import compiled as as_c
 
-__all__ = ["INPUTS", "Functions", "LoopFunctions", "near_at", "need_open"]
+__all__ = ["INPUTS", "Functions", "LoopFunctions", "near_at", "need_open", "slope_of"]
 
 Array = NDArray[np.float64]
 
@@ -82,17 +82,10 @@ class Functions(Mapping[str, Any], ABC):
     def spread(self, q: Array, near: Array | None = None) -> tuple[Chain | None, Array]:
         """Return the tree whose loops were closed and its coordinates at states (.., N).
 
-        None and q itself where no coordinate was left out. `near` as of `followers`.
+        None and q itself where no coordinate was left out. `near` (.., W): about where the
+        coordinates are that loops determine, so that they stay on one branch.
         """
         return None, q
-
-    def followers(self, q: Array, near: Array | None = None) -> Array:
-        """Return the coordinates (.., W) that loops determine at states (.., N).
-
-        They are those nearest to `near` (.., W), on the same branch; without it, those of the
-        branch that straight steps of q from the assembled pose lead to.
-        """
-        return np.zeros((*q.shape[:-1], 0))
 
     @property
     def beside(self) -> list[Any]:
@@ -128,7 +121,7 @@ class Functions(Mapping[str, Any], ABC):
         if key not in self._made:
             function = self.core(name) if near else self.expression(name)
             as_it_is = not self._compile or name in self.plain
-            square = name in ("mass_matrix", "stiffness", "derivatives", "hold")
+            square = name in ("mass_matrix", "stiffness", "derivatives", "hold", "led")
             self._made[key] = Evaluator(function if as_it_is else as_c(function), square)
         return self._made[key]
 
@@ -144,10 +137,10 @@ class Functions(Mapping[str, Any], ABC):
             self._expressions[name] = self.make(name)
         return self._expressions[name]
 
-    def derived(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return something made once from these functions, such as a step of an integrator."""
+    def derived(self, key: Any, make: Callable[..., Any], *given: Any) -> Any:
+        """Return make(..), made once from these functions, such as a step of an integrator."""
         if key not in self._derived:
-            self._derived[key] = make()
+            self._derived[key] = make(*given)
         return self._derived[key]
 
 
@@ -173,6 +166,15 @@ class LoopFunctions(Functions):
         why = kind.resolve(theta, None).reason[0]
         told = f"the loops of {robot.name} cannot be closed at this q: {why}"
         return SuppleError(told if why else self.not_finite.format(name=robot.name))
+
+
+def slope_of(functions: Functions, name: str, k: int) -> Evaluator:
+    """Return the Jacobian of a function's first output by its input k, for arrays, made once."""
+    made = functions.derived(("slopes", name), dict)
+    if k not in made:
+        made[k] = Evaluator(slope(functions.expression(name), k), True)
+    found: Evaluator = made[k]
+    return found
 
 
 def near_at(functions: Functions, q: Any) -> list[Any]:

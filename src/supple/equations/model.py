@@ -16,7 +16,7 @@ from ..errors import SuppleError
 from ..robot import DeltaRobot, Joint, MechanismRobot, Motor, Robot, SerialRobot
 from .accuracy import Accuracy, accuracy
 from .chains.chain import Chain, check_lengths
-from .chains.link_fields import link_deflection, on_chord
+from .chains.link_fields import link_deflection
 from .functions import Functions, LoopFunctions
 from .readings.reading import Reading
 
@@ -170,7 +170,14 @@ class Model(Held):
             return here
         length = own[..., 0] if chain.links[i].slide is not None else chain.links[i].inv.length
         end = link_deflection(chain.links[i], own, 1.0, self.stiffening)
-        return on_chord(here, end, fraction, length)
+        # u - f u_end in axes whose x is the chord: R' with R e_x along L e_x + u_end, turned the
+        # short way
+        ahead, off = np.array([1.0, 0.0, 0.0]), here - fraction * end
+        chord = end + np.asarray(length, float)[..., None] * ahead
+        c = chord / np.linalg.norm(chord, axis=-1, keepdims=True)
+        w = np.cross(ahead, c)
+        back: Array = off - np.cross(w, off) + np.cross(w, np.cross(w, off)) / (1 + c[..., :1])
+        return back
 
     def derivatives(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike

@@ -7,7 +7,6 @@ is what is left of a closed loop that holds its joints to the path, [Theodore199
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,8 +19,9 @@ from ..control.trajectories import Trajectory
 from ..equations.evaluate import Evaluator
 from ..equations.functions import need_open
 from ..equations.model import Model
+from ..kernels.exponentials import exponentials
 
-__all__ = ["Flexible", "HeldModes", "exponentials", "flexible"]
+__all__ = ["Flexible", "HeldModes", "flexible"]
 
 Array = NDArray[np.float64]
 
@@ -131,42 +131,11 @@ class Flexible:
         return X
 
 
-def exponentials(A: Array, m: int) -> Array:
-    """Return exp of many small matrices (n, k, k): Taylor's series after scaling and balancing.
-
-    The first m coordinates are displacements, the next m velocities; they are balanced by the ratio
-    of their blocks, so that both weigh the same.
-    """
-    n, size, _ = A.shape
-    lower = np.abs(A[:, m : 2 * m, :m]).sum(axis=(1, 2))
-    upper = np.abs(A[:, :m, m : 2 * m]).sum(axis=(1, 2))
-    d = np.ones((n, size))
-    d[:, :m] = np.sqrt(lower / upper)[:, None]
-    B = A * d[:, :, None] / d[:, None, :]
-    norm = np.abs(B[:, : 2 * m, : 2 * m]).sum(axis=2).max()
-    halvings = max(0, int(np.ceil(np.log2(norm))))
-    # The exponential to degree 15 in six products, [PatersonStockmeyer1973]; what is left out is
-    # below 1/16!
-    B = B / 2**halvings
-    powers = [np.eye(B.shape[1]), B, B @ B]
-    powers.append(powers[2] @ B)
-    fourth = powers[2] @ powers[2]
-    out: Array = np.zeros_like(B)
-    for block in (3, 2, 1, 0):  # Horner's rule in the fourth power
-        for k, power in enumerate(powers):
-            out = out + power / math.factorial(4 * block + k)
-        out = out @ fourth if block else out
-    for _ in range(halvings):
-        out = out @ out
-    balanced: Array = out / d[:, :, None] * d[:, None, :]
-    return balanced
-
-
 def flexible(model: Model) -> Flexible:
     """Return the elastic rows of a model."""
     told = "magnus, stability and floquet are for trees; simulate it, by generalised-alpha for long"
     need_open(model.functions, model.robot.name, told)
-    made: Flexible = model.functions.derived("flexible", lambda: _made(model))
+    made: Flexible = model.functions.derived("flexible", _made, model)
     return made
 
 

@@ -59,9 +59,8 @@ def function(model: Model, output: Output, near: bool = False) -> Any:
 
 def evaluator(model: Model, output: Output, near: bool = False) -> Evaluator:
     """Return an output as a function of arrays q, qd, qdd and wrench, one state or many."""
-    made: Evaluator = model.functions.derived(
-        ("output of arrays", output, near), lambda: Evaluator(function(model, output, near))
-    )
+    own = function(model, output, near)
+    made: Evaluator = model.functions.derived(("output of arrays", output, near), Evaluator, own)
     return made
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,16 +17,18 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from ..kernels.collocation import NODES, GaussSteps, LargeSteps
+from ..kernels.exponentials import PLACES, Leaps
 from .damping import Law
 from .small_motion import Matrices, SmallMotion
 
-__all__ = ["Along", "Path"]
+__all__ = ["SMALL", "Along", "Path", "changes"]
 
 Array = NDArray[np.float64]
 CLOSE = 1e-9  # of the largest entry: what a series may be off
 FITS = 60  # series tried for one path; beyond them its equations are asked as they come
 CHUNK = 1_000_000  # numbers of one matrix in the steps worked out together
-SEAMS = 1000  # of a path that are looked at; of more, its breaks alone
+SEAMS = 300  # of a path between which series are made; with more, its equations are asked
+KEPT = 10_000_000  # numbers of the equations asked last that are kept
 FEW = 8  # terms of a short series; a long one has three times as many
 BETWEEN = np.array([-0.994, -0.566, 0.046, 0.742, 0.996])  # of a span: where a series is checked
 SMALL = 32  # unknowns up to which steps are worked out as matrices, many at once
@@ -62,12 +65,17 @@ class Along:
         self._shapes: list[tuple[int, ...]] = []
         self._left = FITS
         end = path.duration
-        marks = path.seams if len(path.seams) <= SEAMS else path.breaks
+        many_seams = len(path.seams) > max(SEAMS, len(path.breaks))
+        marks = path.breaks if many_seams else path.seams
         edges = [0.0, *(t for t in marks if 0 < t < end), end]
+        self._known = (np.empty(0), np.empty((0, 0)))
         self.pieces: list[_Piece] = []
         # A piece for each span: a series that the equations agree with, or two halves. Many spans
         # are asked together; the nodes of a short series are among those of a long one
         spans = [(a, b) for a, b in pairwise(edges) if b > a]
+        if many_seams:
+            self._asked(np.zeros(1))
+            self.pieces, spans = [_Piece(a, b, None) for a, b in spans], []
         many = max(1, CHUNK // (FEW * (3 * self.size**2 + 1)))
         while spans:
             failed = []
@@ -80,7 +88,7 @@ class Along:
                     self.pieces.append(_Piece(a, b, None))
                 else:
                     spans += [(a, (a + b) / 2), ((a + b) / 2, b)]
-        self.pieces.sort(key=lambda piece: piece.start)
+        self.pieces.sort(key=attrgetter("start"))
         if not path.periodic and total > end:
             self.pieces.append(_Piece(end, total, self._asked(np.array([end + total]) / 2)))
         self._edges = np.array([piece.start for piece in self.pieces])
@@ -133,8 +141,8 @@ class Along:
                 np.matmul(powers, piece.series[:, which], out=out[a:b])
         return out
 
-    def steps(self, t: Array, h: float, x: Array) -> Array:
-        """Return x = (y, y') at times t, (T, 2N, ..), by Gauss's steps of at most h.
+    def steps(self, t: Array, h: float, x: Array, leaps: bool = False) -> Array:
+        """Return x = (y, y') at times t, (T, 2N, ..), by Gauss's steps of at most h, or by leaps.
 
         x (2N,) or, of which the last column alone is loaded, (2N, m) at t[0]. A step ends at every
         t and at every break.
@@ -164,10 +172,10 @@ class Along:
         chunk, large = max(4, CHUNK // max(1, 4 * N**2)), LargeSteps()
         for first in range(0, len(starts), chunk):
             rows = slice(first, first + chunk)
-            which, made = self._made(starts[rows], lengths[rows])
+            which, made = self._made(starts[rows], lengths[rows], leaps)
             alike = 2 * len(made.h) < len(which)
             for k, place in zip(which, ends[rows], strict=True):
-                if N > SMALL and x.ndim == 1 and not alike:
+                if N > SMALL and x.ndim == 1 and not alike and isinstance(made, GaussSteps):
                     x = np.concatenate(large.step(made, k, x[:N], x[N:]))
                 else:
                     Phi, g = made.transfer
@@ -176,7 +184,9 @@ class Along:
                     out[place] = x
         return out
 
-    def _made(self, starts: Array, lengths: Array) -> tuple[NDArray[np.intp], GaussSteps]:
+    def _made(
+        self, starts: Array, lengths: Array, leaps: bool
+    ) -> tuple[NDArray[np.intp], GaussSteps | Leaps]:
         """Steps, and which of them each one is: alike ones at rest share one."""
         at = starts + lengths / 2
         at = at % self.path.duration if self.path.periodic else at
@@ -185,15 +195,20 @@ class Along:
         still = np.array(lasting)[pieces]
         key = np.where(still, pieces + np.round(lengths / lengths.max(), 9) / 2, -1.0 - at)
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
-        t = starts[first, None] + lengths[first, None] * NODES
-        M, C, K, F = (A.reshape(len(first), 2, *A.shape[1:]) for A in self.system(t.ravel()))
+        places = PLACES if leaps else NODES
+        t = starts[first, None] + lengths[first, None] * places
+        asked = self.system(t.ravel())
+        M, C, K, F = (A.reshape(len(first), len(places), *A.shape[1:]) for A in asked)
+        if leaps:
+            held = np.abs(self.model.elastic(self.path(0.0)[0])).max(axis=0) > 0
+            return which, Leaps(M, C, K, F, lengths[first], held)
         return which, GaussSteps(M, C, K, F, lengths[first])
 
     def _fitted(self, spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
         """Add the pieces of the spans that a series fits, and return the others."""
         places = np.concatenate([chebyshev.chebpts1(FEW), BETWEEN])
         values = self._over(spans, places)
-        left = [k for k, span in enumerate(spans) if not self._agrees(span, values[k])]
+        left = [k for k, span in enumerate(spans) if not self._added(span, values[k])]
         if not left:
             return []
         rest = np.setdiff1d(np.arange(3 * FEW), 3 * np.arange(FEW) + 1)
@@ -202,9 +217,15 @@ class Along:
         for k, extra in zip(left, more, strict=True):
             nodes = np.empty((3 * FEW, extra.shape[1]))
             nodes[rest], nodes[1::3] = extra, values[k][:FEW]
-            if not self._agrees(spans[k], np.concatenate([nodes, values[k][FEW:]])):
+            if not self._added(spans[k], np.concatenate([nodes, values[k][FEW:]])):
                 failed.append(spans[k])
         return failed
+
+    def _added(self, span: tuple[float, float], values: Array) -> bool:
+        """Add a piece of a series through values, and say whether there is one."""
+        fit = _series(values, self._shapes)
+        self.pieces += [] if fit is None else [_Piece(*span, fit)]
+        return fit is not None
 
     def _over(self, spans: list[tuple[float, float]], places: Array) -> Array:
         """(spans, places, numbers) the equations at places -1..1 of each span."""
@@ -212,35 +233,65 @@ class Along:
         t = (a + b) / 2 + (b - a) / 2 * places
         return self._asked(t.ravel()).reshape(len(spans), len(places), -1)
 
-    def _agrees(self, span: tuple[float, float], values: Array) -> bool:
-        """Add a piece of the values at nodes if it has those in between, the last ones.
-
-        Each of M, C, K, F .. to its largest entry; M also bounds rounding.
-        """
-        nodes, between = values[: -len(BETWEEN)], values[-len(BETWEEN) :]
-        n = len(nodes)
-        cuts = np.cumsum([0, *(int(np.prod(s)) for s in self._shapes)])
-        parts = [slice(a, b) for a, b in pairwise(cuts)]
-        sizes = [np.abs(between[:, part]).max(initial=0.0) for part in parts]
-        sizes = [CLOSE * max(size, 1e-3 * sizes[0]) for size in sizes]
-
-        def close(x: Array) -> bool:
-            pairs = zip(parts, sizes, strict=True)
-            return all(np.abs(x[:, part]).max(initial=0.0) <= size for part, size in pairs)
-
-        fit = nodes[:1]
-        if not close(values - fit):
-            fit = chebyshev.chebvander(chebyshev.chebpts1(n), n - 1).T @ nodes * (2 / n)
-            fit[0] /= 2
-            if not close(chebyshev.chebvander(BETWEEN, n - 1) @ fit - between):
-                return False
-        self.pieces.append(_Piece(*span, fit))
-        return True
-
     def _asked(self, t: Array) -> Array:
-        """The equations at times (B,) as rows of numbers."""
+        """The equations at times (B,) as rows of numbers; of the most asked together, as known."""
+        known, rows = self._known
+        at = np.searchsorted(known, t)
+        if len(known) and at.max() < len(known) and np.array_equal(known[at], t):
+            return np.asarray(rows[at])
         found = self.model.matrices(*self.path(t))
         parts = (found.M, found.C, found.K, found.F, found.tip, *found.drive)
         self._shapes = [part.shape[1:] for part in parts]
         full = [np.broadcast_to(part, (len(t), *part.shape[1:])) for part in parts]
-        return np.concatenate([part.reshape(len(t), -1) for part in full], axis=1)
+        rows = np.concatenate([part.reshape(len(t), -1) for part in full], axis=1)
+        if len(t) > len(known) and rows.size <= KEPT and (np.diff(t) > 0).all():
+            self._known = (t, rows)
+        return rows
+
+
+def changes(along: Along, t: Array, x: Array, other: Array, stop: float) -> float:
+    """Return how far another way to step is off in the tip's motion, states (T, 2N) both.
+
+    Over half of peak to peak of the motion, or of what is left after `stop`, displacements and
+    rotations each; what is left counts where it is more than 1e-4 of the motion.
+    """
+    tips, N = along.tips(t), along.size
+    one, two = ((tips @ y[:, :N, None])[..., 0] for y in (x, other))
+    rows = [slice(None)]
+    if t[-1] > stop:
+        rows.append(slice(int(np.searchsorted(t, stop)), None))
+    off = 0.0
+    for part in (slice(0, 3), slice(3, 6)):
+        least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2
+        # rounding, of the other part too
+        least += 1e-9 * np.abs(one).max(initial=0.0) + 1e-30
+        for row in rows:
+            size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
+            change = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
+            off = max(off, float(change / max(size, least)))
+    return off
+
+
+def _series(values: Array, shapes: list[tuple[int, ...]]) -> Array | None:
+    """The series through values at nodes if it has those in between, the last ones.
+
+    Each of M, C, K, F .. to its largest entry; M also bounds rounding.
+    """
+    nodes, between = values[: -len(BETWEEN)], values[-len(BETWEEN) :]
+    n = len(nodes)
+    cuts = np.cumsum([0, *(int(np.prod(s)) for s in shapes)])
+    parts = [slice(a, b) for a, b in pairwise(cuts)]
+    sizes = [np.abs(between[:, part]).max(initial=0.0) for part in parts]
+    sizes = [CLOSE * max(size, 1e-3 * sizes[0]) for size in sizes]
+
+    def close(x: Array) -> bool:
+        pairs = zip(parts, sizes, strict=True)
+        return all(np.abs(x[:, part]).max(initial=0.0) <= size for part, size in pairs)
+
+    fit = nodes[:1]
+    if not close(values - fit):
+        fit = chebyshev.chebvander(chebyshev.chebpts1(n), n - 1).T @ nodes * (2 / n)
+        fit[0] /= 2
+        if not close(chebyshev.chebvander(BETWEEN, n - 1) @ fit - between):
+            return None
+    return fit

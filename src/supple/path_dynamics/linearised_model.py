@@ -105,7 +105,7 @@ class LedModel(SmallMotion):
         k = self.model.joints
         q, qd, qdd = self.states((np.asarray(x), np.asarray(v), np.asarray(a)))
         check_lengths(self.model.chain, q)
-        made: Evaluator = self.model.functions.derived("led", lambda: _made(self))
+        made: Evaluator = self.model.functions.derived("led", _made, self)
         led = [*range(k), *(k + place for place in self.loose)]
         near = self.near(np.asarray(x), q)
         beside = [] if near is None else [near]
@@ -123,6 +123,11 @@ class LedModel(SmallMotion):
         drive = (M[:, :k], C[:, :k], K[:, :k], F[:, :k])
         return Matrices(M[:, k:], C[:, k:], K[:, k:], F[:, k:], tip, drive)
 
+    def forcing(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Return F alone, (B, N): the forces that hold the unbent robot, turned round."""
+        states = self.states((np.asarray(x), np.asarray(v), np.asarray(a)))
+        return -self.asked("inverse_dynamics", np.asarray(x), *states)[:, self.model.joints :]
+
     def elastic(self, x: Array) -> Array:
         """Return the (N, N) elastic stiffness at one instant x of a motion."""
         k = self.model.joints
@@ -131,11 +136,17 @@ class LedModel(SmallMotion):
 
     def place(self, x: Array) -> Array:
         """Return where the unbent tip is, (B, 3), base axes."""
-        q = self._posed(x)
-        near = self.near(x, q)
+        return self.asked("tip", x, self._posed(x))
+
+    def asked(self, name: str, x: Array, *states: Array) -> Array:
+        """Return what a function of the Model gives at states, on the branch of a motion x."""
+        near, functions = self.near(x, states[0]), self.model.functions
         if near is None:
-            return self.model.tip(q)
-        return self.model.functions.evaluator("tip", near=True)(q, near)[0]
+            return functions.evaluator(name)(*states)[0]
+        found = functions.evaluator(name, near=True)(*states, near)[0]
+        if not np.isfinite(found).all():
+            raise SuppleError(functions.not_finite.format(name=self.robot.name))
+        return found
 
     def torques(self, motion: State, found: Matrices, state: State) -> tuple[Array, Array]:
         """Return the joint efforts, rotors, damping and friction included, and the rigid ones."""
@@ -175,12 +186,9 @@ class LedModel(SmallMotion):
         functions, kept = self.model.functions, list(self.model.coordinates)
         if all(name in kept for name in names):
             return np.eye(len(kept))[None, [kept.index(name) for name in names]]
-        made: Evaluator = functions.derived(
-            "tied", lambda: Evaluator(slope(functions.core("followers"), 0), True)
-        )
         loops: Any = functions
         followers = list(loops.loops.named)
-        rows, B = made(q, near)[0], np.eye(len(kept))  # type: ignore[arg-type]
+        rows, B = loops.evaluator("led", near=True)(q, near)[0], np.eye(len(kept))
         each = [
             np.broadcast_to(B[kept.index(name)], (len(q), len(kept)))
             if name in kept
@@ -203,13 +211,17 @@ def led_elements(
     None of robots whose motion `moving_structure` knows and no link of which slides. `held` names
     who asks for a robot none of whose joints swings freely.
     """
-    slides = any(slides for _, slides in architecture_of(robot).motors())
+    slides = any(slides for _, slides in architecture_of(robot).motors)
     if has_motion(robot) and not slides:
         return None
     model = remembered(
         robot,
         ("led elements", elements, order, damping),
-        lambda: build(robot, FiniteElements(elements, order), stiffening=True, damping=damping),
+        build,
+        robot,
+        FiniteElements(elements, order),
+        stiffening=True,
+        damping=damping,
     )
     led = LedModel(model)
     if held and led.loose:
@@ -267,12 +279,8 @@ class Swung:
         rows = [led.model.joints + place for place in led.loose]
         many = [np.repeat(each, m + 1, axis=0) for each in (q, qd, qdd)]
         many[2].reshape(len(q), m + 1, -1)[:, 1:, rows] += np.eye(m)
-        near = led.near(np.hstack([x, s[:, :m]]), q)
-        if near is None:
-            force = led.model.inverse_dynamics(*many)
-        else:
-            asked = led.model.functions.evaluator("inverse_dynamics", near=True)
-            force = asked(*many, np.repeat(near, m + 1, axis=0))[0]
+        at = np.repeat(np.hstack([x, s[:, :m]]), m + 1, axis=0)
+        force = led.asked("inverse_dynamics", at, *many)
         r = force.reshape(len(q), m + 1, -1)[..., rows]
         M = (r[:, 1:] - r[:, :1]).swapaxes(1, 2)
         return np.asarray(np.linalg.solve(M, -r[:, 0, :, None])[..., 0])

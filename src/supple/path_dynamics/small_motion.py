@@ -73,6 +73,10 @@ class SmallMotion(ABC):
     def matrices(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Matrices:
         """Return M, C, K, F at the instants of a motion."""
 
+    def forcing(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Return F alone, (B, N)."""
+        return self.matrices(x, v, a).F
+
     @abstractmethod
     def elastic(self, x: Array) -> Array:
         """Return the elastic stiffness at one instant."""

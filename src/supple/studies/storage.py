@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from .motion.follow import PathResponse
+    from .motion.path_response import PathResponse
     from .vibration.workspace import FrequencyMap
 
 __all__ = [

@@ -14,7 +14,6 @@ from ..measured import Measured, as_lists, measured, print_outputs
 from ..output import (
     check_places,
     draw_answer,
-    not_over_whole,
     plain,
     print_json,
     print_table,
@@ -172,8 +171,10 @@ def _show(
 ) -> None:
     """Draw, store and print a motion; a part of one never replaces what is there."""
     from ...architectures.kinds import architecture_of
+    from ...files.disk import partial_place
 
-    plot, save = not_over_whole(found.complete, plot, save)
+    if not found.complete:
+        plot, save = (place and str(partial_place(place)) for place in (plot, save))
     if plot is not None:
         draw_answer(found, plot)
     if save is not None:

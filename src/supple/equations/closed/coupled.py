@@ -23,11 +23,12 @@ from .loops import Loops
 from .slopes import force_slopes, rest_slopes
 from .ties import Tree
 
-__all__ = ["ClosedFunctions", "freed", "near_symbols"]
+__all__ = ["ClosedFunctions", "freed", "led_from", "near_symbols"]
 
 Array = NDArray[np.float64]
 NEARER = 6  # steps of Newton's method from a place near the followers, before those of a round
 SLOPES = ("slopes", "hold")  # put together from parts, see `slopes`
+CALLS = (*SLOPES, "derivatives")  # calls of others: as one expression they would be far larger
 
 
 class ClosedFunctions(LoopFunctions):
@@ -94,29 +95,27 @@ class ClosedFunctions(LoopFunctions):
         """Return one function of its inputs and of a place near the followers."""
         key = ("core", name, self.solved.rounds, self.written)
         if key not in self.loops.made:
-            self.loops.made[key] = self._core(name)
+            ca = casadi()
+            words = _INPUTS[name]
+            n = len(self.loops.kept)
+            sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
+            kind = ca.SX if self.written and name not in CALLS else ca.MX
+            x = {word: kind.sym(word, sizes[word]) for word in words}
+            near = kind.sym("w", len(self.loops.followers))
+            dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
+            self.loops.made[key] = ca.Function(
+                name,
+                [*x.values(), near],
+                ca.cse(dense) if self.loops.small and kind is ca.SX else dense,
+                [*words, "w"],
+                [f"out{i}" for i in range(len(dense))],
+            )
         return self.loops.made[key]
-
-    def _core(self, name: str) -> Any:
-        ca = casadi()
-        words = _INPUTS[name]
-        n = len(self.loops.kept)
-        sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
-        kind = ca.SX if self.written and name not in SLOPES else ca.MX
-        x = {word: kind.sym(word, sizes[word]) for word in words}
-        near = kind.sym("w", len(self.loops.followers))
-        dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
-        return ca.Function(
-            name,
-            [*x.values(), near],
-            ca.cse(dense) if self.loops.small else dense,  # else no call is made twice
-            [*words, "w"],
-            [f"out{i}" for i in range(len(dense))],
-        )
 
     def spread(self, q: Array, near: Array | None = None) -> tuple[Any, Array]:
         """Return the tree's Chain, and its coordinates z (.., Z) at states (.., N)."""
-        return self.loops.book(q, lambda q: self.followers(q, near))
+        z = np.concatenate([q, self.followers(q, near)], axis=-1)[..., self.loops.order]
+        return self.loops.laws.chain, z
 
     def followers(self, q: Array, near: Array | None = None) -> Array:
         """Return w (.., W) at states (.., N), by Newton's method from `near` if that is given."""
@@ -171,14 +170,23 @@ class ClosedFunctions(LoopFunctions):
         felt = part["turned"](at.factors, force[list(self.loops.followers)])
         return force[list(self.loops.kept)] - casadi().mtimes(at.U.T, felt)
 
-    def _onto(self, at: Moving, M: Any) -> Any:
-        """N' M N of a matrix on z, with N = [1; B], B = dw/dq."""
+    def _led(self, at: Moving) -> Any:
+        """B = dw/dq."""
         ca, U = casadi(), casadi().densify(at.U)
         solve = self.solved.closures["solve"]
-        B = -ca.horzcat(*(solve(at.factors, U[:, k]) for k in range(U.size2())))
+        return -ca.horzcat(*(solve(at.factors, U[:, k]) for k in range(U.size2())))
+
+    def _onto(self, at: Moving, M: Any) -> Any:
+        """N' M N of a matrix on z, with N = [1; B], B = dw/dq."""
+        ca, B = casadi(), self._led(at)
         a, b = list(self.loops.kept), list(self.loops.followers)
         cross = ca.mtimes(M[a, b], B)
         return M[a, a] + cross + cross.T + ca.mtimes(B.T, ca.mtimes(M[b, b], B))
+
+
+def led_from(f: ClosedFunctions, x: Array) -> ClosedFunctions:
+    """Return the functions whose followers are led from a whole configuration (n + rods,)."""
+    return ClosedFunctions(f.loops.led_from(x), f._compile, f.near, f.solved.rounds)
 
 
 def near_symbols(model: Any, rounds: int = 1) -> tuple[Any, Any]:
@@ -253,10 +261,10 @@ def _outputs(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
         w = solved.followed(x["q"], near)[0]
         return [solved.closures["all"](x["q"], w) if name == "closure" else w]
     at = f._motion(x["q"], x.get("qd"), None, near)
-    if name == "mass_matrix":
-        return [f._onto(at, f.tree("mass")(at.z))]
-    if name == "stiffness":
-        return [f._onto(at, f.tree("stiffness")(at.z))]
+    if name == "led":
+        return [f._led(at)]
+    if name in ("mass_matrix", "stiffness"):
+        return [f._onto(at, f.tree("mass" if name == "mass_matrix" else "stiffness")(at.z))]
     if name in ("bias", "gravity"):
         weight = f.loops.gravity if name == "gravity" else np.zeros(3)
         return [f._down(at, f.tree("inverse")(at.z, at.zd, at.zdd, weight))]
@@ -311,6 +319,7 @@ _INPUTS: dict[str, tuple[str, ...]] = INPUTS | {
     "closure": ("q",),
     "followers": ("q",),
     "nearer": ("q",),
+    "led": ("q",),
     "drift": ("q", "qd"),
     "slopes": ("q", "qd", "qdd"),
     "hold": ("q",),

@@ -79,19 +79,19 @@ def rest_slopes(loops: Loops, tree: Asked, at: Moving) -> list[Any]:
 class _Closure:
     """The rows of one closure and the coordinates that they depend on, places in c and [q; w].
 
-    `bend`: (q, w, d, y) to d(y' c_z d)/dz, `third`: (q, w, z', y) to d(y' c_zz z' z')/dz.
+    `bend`: (q, w, d) to d(c_z d)/dz, `third`: (q, w, z') to d(c_zz z' z')/dz, `curve`: (q, w, y) to
+    y' c_zz.
     """
 
     own: list[int]
     on: list[int]
     bend: Any
     third: Any
+    curve: Any
 
     def rows(self, at: Moving, along: Any, third: bool = False) -> Any:
         """The matrix (rows, coordinates) of `bend` or `third` along a vector."""
-        made, ca = self.third if third else self.bend, casadi()
-        each = made.map("rows", "serial", len(self.own), [0, 1, 2], [])
-        return each(at.q, at.w, along[self.on], ca.DM.eye(len(self.own))).T
+        return (self.third if third else self.bend)(at.q, at.w, along[self.on])
 
 
 def _closures(loops: Loops) -> list[_Closure]:
@@ -108,12 +108,14 @@ def _closures(loops: Loops) -> list[_Closure]:
         on = np.flatnonzero(touched[own].any(axis=0)).tolist()
         x, part, y = both[on], c[own], ca.SX.sym("y", len(own))
         d = ca.SX.sym("d", len(on))
-        bent = ca.jtimes(ca.jtimes(part, x, y, True), x, d)
-        along = ca.dot(y, ca.jtimes(ca.jtimes(part, x, d), x, d))
-        given = [q, w, d, y]
-        bend = ca.Function("bend", given, ca.cse([ca.densify(bent)]))
-        third = ca.Function("third", given, [ca.densify(ca.gradient(along, x))])
-        out.append(_Closure(own, on, bend, third))
+        moved = ca.jtimes(part, x, d)
+        made = {
+            "bend": ([q, w, d], ca.jacobian(moved, x)),
+            "third": ([q, w, d], ca.jacobian(ca.jtimes(moved, x, d), x)),
+            "curve": ([q, w, y], ca.hessian(ca.dot(y, part), x)[0]),
+        }
+        each = {name: ca.Function(name, given, [f]) for name, (given, f) in made.items()}
+        out.append(_Closure(own, on, **each))
     return out
 
 
@@ -159,9 +161,7 @@ class _Pose:
         felt = solved["turned"](at.factors, force[list(self.loops.followers)])
         out = ca.mtimes(by_z[self.places, self.places], self.N)
         for part in self.parts:
-            count = len(part.on)
-            each = part.bend.map("H", "serial", count, [0, 1, 3], [])
-            H = each(at.q, at.w, ca.DM.eye(count), felt[part.own])
+            H = part.curve(at.q, at.w, felt[part.own])
             rows = ca.DM.eye(len(self.places))[:, part.on]
             out -= ca.mtimes(rows, ca.mtimes(H, self.N[part.on, :]))
         return out

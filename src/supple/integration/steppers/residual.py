@@ -51,7 +51,9 @@ class System:
             self.led = bool(off < 1e-12)
         self.equations: _Equations = plan.model.functions.derived(
             ("residual", plan.controller, self.led, plan.width, plan.compiled),
-            lambda: _Equations(plan, self.led),
+            _Equations,
+            plan,
+            self.led,
         )
         self.near = x[2 * plan.model.size + 1 :].copy()
         self._answer: list[Array] | None = None

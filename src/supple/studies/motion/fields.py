@@ -23,7 +23,7 @@ from ...structure.serial import link_beam
 from .response import Response
 
 if TYPE_CHECKING:
-    from .follow import PathResponse
+    from .path_response import PathResponse
 
 __all__ = ["Fields", "about", "fields", "path_fields"]
 

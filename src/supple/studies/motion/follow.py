@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...answers.answer import Answer
-from ...answers.held import kept
 from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, counts, instance, number, one_of, optional, whole
 from ...beams.basis import FiniteElements
@@ -29,14 +27,16 @@ from ...outputs.measuring import named_outputs, read
 from ...outputs.output import Output
 from ...path_dynamics.assembled_path import assembled_path
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
-from ...path_dynamics.equations_in_time import Along, Path
+from ...path_dynamics.equations_in_time import SMALL as FEW
+from ...path_dynamics.equations_in_time import Along, Path, changes
 from ...path_dynamics.kineto_elastodynamics import Loads, ked
 from ...path_dynamics.linearised_model import LedModel, Swung, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
 from ...robot import Robot
-from ..small_range import LOST, SMALL, SmallRangeWarning, too_large
+from ..small_range import LOST, SmallRangeWarning, too_large
+from .path_response import PathResponse, moved
 
-__all__ = ["PathResponse", "SmallRangeWarning", "StepWarning", "follow"]
+__all__ = ["SmallRangeWarning", "StepWarning", "follow"]
 
 Array = NDArray[np.float64]
 Start = Literal["static", "rest", "periodic"]
@@ -44,117 +44,12 @@ EVERY = 1e-3  # s between rows of the answer
 PHASE = 0.03  # rad, what the steps may turn the highest mode that the path excites, until the end
 CLOSE = 1e-2  # of the largest: what steps of half the length may change; the error is 1/15 of it
 HALVINGS = 8
+MANY = 16  # steps from row to row: beyond them leaps are tried; of many unknowns 4 times as many
 INSTEAD = "drive slower, stiffen the links, or simulate the coupled model"
 
 
 class StepWarning(UserWarning):
     """The steps in time are longer than the frequencies that the path excites allow."""
-
-
-@dataclass(frozen=True)
-class PathResponse(Answer):
-    """The elastic motion of a robot whose motors follow a path.
-
-    Attributes:
-        model: what moved.  path: the motion wanted.  t: (T,).  wanted: (T, n), what the path
-        prescribes (a Delta's platform, or joints).  passive: (T, m), joints that nothing holds, of
-        the unbent robot, see `swing`.  y, yd, ydd: (T, N), elastic coordinates.
-        moved: (T, 6), displacement (m) and small rotation (rad) of platform or tip from the rigid
-        motion, base axes.  torque: (T, motors), of the elastic robot.  rigid_torque: (T, motors).
-        largest: the largest deflection over length or section rotation of any link.
-        law: damping that the equations do not have themselves.
-        step: the longest step of the integration, s, which is not the time between rows.
-        outputs: what was measured, by name, (T,) or (T, k).
-        beside: (T, w), about where loops stand, which are kept on one branch along the path.
-    """
-
-    model: SmallMotion
-    path: Trajectory
-    t: Array
-    wanted: Array
-    y: Array
-    yd: Array
-    ydd: Array
-    moved: Array
-    torque: Array
-    rigid_torque: Array
-    largest: float
-    step: float
-    law: Law | None = field(default=None, repr=False, compare=False)
-    notes: dict[str, Any] = field(default_factory=dict, repr=False)
-    outputs: dict[str, Array] = field(default_factory=dict)
-    passive: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
-    beside: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
-
-    @property
-    def swing(self) -> Array:
-        """(T, m) passive coordinates that no motor and no loop holds, as the links bend."""
-        loose = self.model.loose if isinstance(self.model, LedModel) else []
-        return np.asarray(self.passive + self.y[:, loose]) if loose else np.zeros((len(self.t), 0))
-
-    @property
-    def led(self) -> Array:
-        """(T, ..) the motion that y is small about: the path, where loops stand, what swings."""
-        parts = (self.wanted, self.beside, self.passive)
-        return np.hstack([part for part in parts if part.size or part is self.wanted])
-
-    @property
-    def robot(self) -> Robot:
-        """The robot that moved."""
-        return self.model.robot
-
-    @kept
-    def tip(self) -> Array:
-        """(T, 3) where the tip or platform is, base axes, as of a Response."""
-        return np.asarray(self.model.place(self.led) + self.moved[:, :3])
-
-    @property
-    def small(self) -> bool:
-        """Whether the elastic motion stays where a linear model holds."""
-        return self.largest <= SMALL
-
-    @property
-    def stopped(self) -> bool:
-        """Whether something was computed after the path's end."""
-        return not self.path.periodic and bool(self.t[-1] > self.path.duration)
-
-    @property
-    def damping_ratios(self) -> Array:
-        """What the robot's modes really get of its damping at the start, rising, motors led."""
-        x = self.led[:1]
-        still = self.model.matrices(x, 0 * x, 0 * x)
-        C = still.C[0] if self.law is None else (still.C + self.law(still.M))[0]
-        periods2, Psi = elastic_modes(still.M[0], self.model.elastic(x[0]))
-        used = periods2 > 1e-14 * periods2.max(initial=0.0)
-        lost = np.einsum("ij,ik,kj->j", Psi, C, Psi)[used]
-        return np.asarray((lost / (2 * np.sqrt(periods2[used])))[::-1])
-
-    @property
-    def peak(self) -> Array:
-        """(6,) the largest variation of place and attitude, with its sign."""
-        rows = np.abs(self.moved).argmax(axis=0)
-        return np.asarray(self.moved[rows, np.arange(6)])
-
-    def residual(self) -> Array:
-        """Return the vibration after the stop, (6,): half of peak to peak once the path ended."""
-        if self.path.periodic:
-            raise SuppleError("a path that repeats never stops: residual is for one that ends")
-        after = self.moved[self.t >= self.path.duration - 1e-12]
-        if len(after) < 2:
-            raise SuppleError("nothing was computed after the stop: ask follow(..., after=0.5)")
-        return np.asarray((after.max(axis=0) - after.min(axis=0)) / 2)
-
-    def deflection(self, link: str, fraction: float = 1.0) -> Array:
-        """Return how a link bends at a fraction of its length, (T, 6), link axes.
-
-        Displacements (m) and section rotations (rad) relative to the link's root.
-        """
-        names = self.model.names
-        if link not in names:
-            raise SuppleError(f"there is no link '{link}': the links are {', '.join(names)}")
-        if not 0 <= fraction <= 1:
-            raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
-        return np.asarray(_moved(self.model.section(link, fraction, self.led), self.y))
 
 
 ARGUMENTS: dict[str, Check] = {
@@ -202,9 +97,9 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     not small. `outputs` are measured by name, as in `simulate`, then by the equations of a Model.
     Joints that nothing holds swing as far as they like.
 
-    Steps are Gauss's of fourth order (`kernels.collocation`), as short as the frequencies that the
-    path excites need, and halved until the answer stays; `step` fixes them instead, and
-    `scheme` takes another method of steps `step`, by default `dt`.
+    Steps are Gauss's of fourth order, as short as the frequencies that the path excites need, and
+    halved until the answer stays; exponentials lead from row to row where that is as good and far
+    fewer. `step` fixes them instead, `scheme` takes another method of steps `step`, or `dt`.
     """
     dt = dt if dt is not None else (EVERY if step is None else step)
     _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start)
@@ -220,14 +115,13 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     afford(span, 8e-8 * steps * model.size, 0.0, "give a shorter time, or longer steps")
     t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
     led = assembled_path(model.robot, path)
-    swung = _swung(model, led, total, start)
-    run = _Run(Along(model, swung or led, total, law), path, t, start, periods)
-    found = run.bounded(scheme, step)
+    led = _swung(model, led, total, start) or led
+    found = _Run(Along(model, led, total, law), path, t, start, periods).bounded(scheme, step)
     if not found.small:
         told = too_large(found.robot.name, found.largest, INSTEAD)
         warnings.warn(told, SmallRangeWarning, stacklevel=2)
     if named and isinstance(model, LedModel):
-        states = model.states((swung or led)(t), (found.y, found.yd, found.ydd))
+        states = model.states(led(t), (found.y, found.yd, found.ydd))
         load, near = np.zeros((len(t), 6)), model.near(found.led, states[0])
         return replace(found, outputs=read(model.model, named, t, states, load, near))
     return found
@@ -300,7 +194,7 @@ def _small_motion(
             x, v, a = path(np.zeros(1))
             return model, given.law(model.matrices(x, v, a).M[0], model.elastic(x[0]))
         return model, link_damping(model, given)
-    sliding = [name for name, slides in architecture_of(robot).motors() if slides]
+    sliding = [name for name, slides in architecture_of(robot).motors if slides]
     why = f"links.{sliding[0]} slides" if sliding else f"{robot.name} is a mechanism"
     if isinstance(given, MotionDamping) or modal is not None:
         raise SuppleError(
@@ -346,9 +240,14 @@ class _Run:
             return found
         raise SuppleError(
             f"the elastic motion of {found.robot.name} about this path grows without limit, beyond "
-            f"{LOST:g} m or rad at t = {self.t[lost[0]]:.4g} s: lead the path farther from singular "
+            f"{LOST:g} m or rad at t = {self.t[lost[0]]:.4g} s: lead the path away from singular "
             f"poses, or {INSTEAD}"
         )
+
+    @property
+    def _stop(self) -> float:
+        """When the path ends, s; infinite of one that repeats."""
+        return math.inf if self.path.periodic else self.path.duration
 
     def by_scheme(self, scheme: Scheme, step: float | None) -> PathResponse:
         """Step by Newmark's family, evenly."""
@@ -363,34 +262,45 @@ class _Run:
         return self._response(y, yd, ydd, h / fine)
 
     def by_gauss(self, step: float | None) -> PathResponse:
-        """Step by collocation, as finely as the answer needs or as was asked."""
+        """Step by collocation, as finely as the answer needs or as was asked.
+
+        Where that needs far more steps than rows, by leaps from row to row if they are as good.
+        """
         N, every = self.along.size, self.t[1] - self.t[0]
         h = min(self._first_step(), every) if step is None else min(step, every)
         h = every / math.ceil(every / h * (1 - 1e-9))
+        far = step is None and every > h * (MANY if N <= FEW else 4 * MANY)
+        x = self._by_leaps(every) if far else None
+        x, h = self._by_steps(step, h, every) if x is None else (x, every)
+        y, yd = x[:, :N], x[:, N:]
+        M, C, K, F = self.along.system(self.t)
+        solved = solver(M)
+        rest = F - np.einsum("tij,tj->ti", C, yd) - np.einsum("tij,tj->ti", K, y)
+        ydd = np.array([solved(k, b) for k, b in enumerate(rest)])
+        return self._response(y, yd, ydd, h)
+
+    def _by_leaps(self, every: float) -> Array | None:
+        """The states (T, 2N) by leaps from row to row; None where twice the length changes them.
+
+        They are of second order, steps of fourth: so much less may change.
+        """
+        if self.begin == "periodic" or len(self.t) < 3:
+            return None
+        x = self.along.steps(self.t, every, self._state(every), leaps=True)
+        coarse = self.along.steps(self.t[::2], 2 * every, x[0], leaps=True)
+        return (
+            x if changes(self.along, self.t[::2], x[::2], coarse, self._stop) <= CLOSE / 5 else None
+        )
+
+    def _by_steps(self, step: float | None, h: float, every: float) -> tuple[Array, float]:
+        """The states (T, 2N) by Gauss's steps, halved until they stay, and how long these are."""
         x, coarse = self.along.steps(self.t, h, self._state(h)), None
         for _ in range(HALVINGS):
             skip = 1 if 2 * h <= every * (1 + 1e-9) else 2
             if coarse is None:
                 coarse = self.along.steps(self.t[::skip], 2 * h, x[0])
-            # How much twice the step changes the motion, or what is left after the stop. Of half
-            # of peak to peak, displacements and rotations each; what is left counts where it is
-            # more than 1e-4 of the motion.
-            t = self.t[::skip]
-            tips = self.along.tips(t)
-            one, two = (_moved(tips, y) for y in (x[::skip, :N], coarse[:, :N]))
-            rows = [slice(None)]
-            if not self.path.periodic and t[-1] > self.path.duration:
-                rows.append(slice(int(np.searchsorted(t, self.path.duration)), None))
-            off = 0.0
-            for part in (slice(0, 3), slice(3, 6)):
-                least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2
-                # rounding, of the other part too
-                least += 1e-9 * np.abs(one).max(initial=0.0) + 1e-30
-                for row in rows:
-                    size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
-                    change = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
-                    off = max(off, float(change / max(size, least)))
-            lost = not np.abs(one).max(initial=0.0) <= LOST
+            off = changes(self.along, self.t[::skip], x[::skip], coarse, self._stop)
+            lost = not np.abs(x[:, : self.along.size]).max(initial=0.0) <= LOST
             if off <= CLOSE or step is not None or lost:
                 break
             h /= 2
@@ -402,14 +312,9 @@ class _Run:
                 f"as long change it by {off:.0%}; "
                 + ("leave step out to have it chosen" if step else "give a smoother path"),
                 StepWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        y, yd = x[:, :N], x[:, N:]
-        M, C, K, F = self.along.system(self.t)
-        solved = solver(M)
-        rest = F - np.einsum("tij,tj->ti", C, yd) - np.einsum("tij,tj->ti", K, y)
-        ydd = np.array([solved(k, b) for k, b in enumerate(rest)])
-        return self._response(y, yd, ydd, h)
+        return x, h
 
     def _first_step(self) -> float:
         """A step that turns the modes that count by PHASE until the end, to begin with.
@@ -462,7 +367,7 @@ class _Run:
         for first in range(0, len(t), many):
             rows = slice(first, first + many)
             found = self.along(t[rows])
-            tips.append(_moved(found.tip, y[rows]))
+            tips.append(moved(found.tip, y[rows]))
             state = (y[rows], yd[rows], ydd[rows])
             efforts.append(model.torques((x[rows], v[rows], a[rows]), found, state))
         torque, rigid = (np.concatenate(each) for each in zip(*efforts, strict=True))
@@ -474,7 +379,7 @@ class _Run:
             bent += [float(np.abs(y[:, n]).max()) for n in model.loose if n not in slides]
         for link in model.names:
             if L := model.length(link):
-                end = np.abs(_moved(model.section(link, 1.0, x), y))
+                end = np.abs(moved(model.section(link, 1.0, x), y))
                 bent += [float(end[:, :3].max() / L), float(np.nan_to_num(end[:, 3:]).max())]
         return PathResponse(
             model,
@@ -493,8 +398,3 @@ class _Run:
             passive=x[:, k + beside :],
             beside=x[:, k : k + beside],
         )
-
-
-def _moved(field: Array, y: Array) -> Array:
-    """Motion (T, 6) from that per unit y, (1 or T, 6, N), and y (T, N)."""
-    return np.asarray((field @ y[..., None])[..., 0])

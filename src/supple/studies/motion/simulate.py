@@ -19,10 +19,10 @@ from ...control.linear import LinearController
 from ...control.sampled import Sampled
 from ...control.trajectories import Trajectory
 from ...equations.chains.chain import check_lengths
-from ...equations.equilibrium import assembled_pose, static_state
+from ...equations.equilibrium import assembled_pose, standing, static_state
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
-from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
+from ...integration.closed_loop import Reference, check_path, wanted_motion
 from ...integration.inputs import Feedback, Input, MemoryWarning, as_input, as_wrench
 from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
 from ...integration.progress import shown
@@ -115,10 +115,10 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     law = controller if isinstance(controller, Controller) else None
     duration, every = _timing(model, wanted, (duration, dt, samples), step)
     load = as_wrench(wrench, duration)
-    drive = Drive(controller, model, wanted, load) if isinstance(controller, Sampled) else None
     if wanted is not None:
         check_path(model, wanted, duration)
-    x0 = _start(model, q0, qd0, theta0, wanted)
+    model, x0 = _start(model, q0, qd0, theta0, wanted)
+    drive = Drive(controller, model, wanted, load) if isinstance(controller, Sampled) else None
     efforts = _efforts(model, tau, drive or controller, wanted, (duration, every))
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
@@ -288,7 +288,8 @@ def _efforts(
         controller.check(model)
         return Reference(path)
     if callable(controller):
-        return as_input(as_feedback(controller, path), model.joints, timing[0])
+        law = controller
+        return as_input(lambda t, q, qd: law(t, q, qd, path(t)), model.joints, timing[0])
     raise SuppleError(f"controller is {controller!r}: give a Controller or a function")
 
 
@@ -298,9 +299,15 @@ def _start(
     qd0: ArrayLike | None,
     theta0: ArrayLike | None,
     path: Trajectory | None,
-) -> Array:
-    """The state at the start: on the path, unbent, unless another one is given."""
+) -> tuple[Model, Array]:
+    """The state at the start: on the path, unbent, unless another one is given.
+
+    And the model with its loops as `forward` finds them there.
+    """
     n = model.size
+    given = q0 is not None and not isinstance(q0, str)
+    at = _vector("q0", q0, n, model)[: model.joints] if given else theta0
+    model = standing(model, path(0.0)[0] if path is not None and at is None else at)
     if path is not None:
         r, rd, _ = path(0.0)
         if theta0 is None:
@@ -318,7 +325,7 @@ def _start(
             q[: model.joints] = at
     qd = np.zeros(n) if qd0 is None else _vector("qd0", qd0, n, model)
     check_lengths(model.chain, q)
-    return begin(model, q, qd)
+    return model, begin(model, q, qd)
 
 
 def _vector(word: str, value: ArrayLike, size: int, model: Model) -> Array:
