@@ -255,14 +255,26 @@ GOOD = (
     np.array([[2, 1], [4, 1]], np.int32),
     np.array([0, 1, 3, 2, 0], np.int32),
     np.array([4], np.int32),
+    np.zeros(0),
 )
+TABLE = {  # one row, of a table of two pieces, looked up at the first input
+    1: np.array([0.0, 24.0, 2.0]),
+    2: np.array([[22, 1]], np.int32),
+    3: np.array([0, 2, 3, 4], np.int32),
+    4: np.array([5], np.int32),
+    5: np.concatenate([[1.0, 0.5], np.zeros(22), [2.0, -1.0], np.zeros(22)]),
+}
 WRONG = {
     "an operand that comes later": {3: np.array([0, 1, 4, 2, 0], np.int32)},
     "an operand before all": {3: np.array([-1, 1, 3, 2, 0], np.int32)},
     "an operand too few": {3: np.array([0, 1, 3, 2], np.int32)},
     "an operand too many": {3: np.array([0, 1, 3, 2, 0, 0], np.int32)},
-    "no such operation": {2: np.array([[2, 1], [27, 1]], np.int32)},
-    "a sum of fewer products": {2: np.array([[2, 1], [22, 1]], np.int32)},
+    "no such operation": {2: np.array([[2, 1], [28, 1]], np.int32)},
+    "a sum of fewer products": {2: np.array([[2, 1], [23, 1]], np.int32)},
+    "a table that ends too soon": TABLE | {5: np.zeros(47)},
+    "a row before its table": TABLE | {1: np.array([-1.0, 24.0, 2.0])},
+    "a row that is no constant": TABLE | {3: np.array([0, 1, 3, 4], np.int32)},
+    "a table without pieces": TABLE | {1: np.array([0.0, 24.0, 0.0])},
     "a run of less than nothing": {2: np.array([[2, 1], [4, -1]], np.int32)},
     "a run of too many": {2: np.array([[2, 1], [4, 2**31 - 1]], np.int32)},
     "an output that is not there": {4: np.array([5], np.int32)},
@@ -277,6 +289,17 @@ def test_the_kernel_refuses_what_is_no_program(name: str) -> None:
     given = [WRONG[name].get(i, part) for i, part in enumerate(GOOD)]
     with pytest.raises(ValueError, match="no program"):
         _tape.program(*given)
+
+
+def test_a_table_is_looked_up_and_goes_on_at_its_ends() -> None:
+    """1 + s/2 on its first piece and 2 - s on its second, s from -1 to 1 on each."""
+    program = _tape.program(*(TABLE.get(i, part) for i, part in enumerate(GOOD)))
+    x = np.array([-1.0, 0.0, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, math.nan])
+    wanted = np.array([0.5, 0.5, 1.0, 1.25, 3.0, 2.0, 1.0, 1.0, math.nan])
+    for some in (slice(0, 1), slice(0, 3), slice(None)):  # alone, few, many
+        out = np.zeros(len(x[some]))
+        _tape.evaluate(program, np.stack([x, x], axis=1)[some].copy(), out)
+        np.testing.assert_array_equal(out, wanted[some])
 
 
 def test_the_kernel_refuses_arrays_that_do_not_fit() -> None:

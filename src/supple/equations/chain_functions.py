@@ -68,9 +68,9 @@ class ChainFunctions(Functions):
 
     @property
     def taped(self) -> bool:
-        """Whether numbers come from tapes: not with slides, springs of balls, or C asked for."""
+        """Whether numbers come from tapes: not with springs of balls, or C asked for."""
         laws = self._laws
-        plain = isinstance(laws, Laws) and not laws.chain.sliding and not laws.balls
+        plain = isinstance(laws, Laws) and not laws.balls
         return plain and not self._compile and self._beta is None
 
     def evaluator(self, name: str, near: bool = False) -> AnyEvaluator:
@@ -213,4 +213,12 @@ def _outputs(name: str, laws: AnyLaws, x: Mapping[str, list[Any]]) -> list[Any]:
     import casadi as ca
 
     qdd = _expression(laws.forward(q, qd, x["tau"]))
-    return [ca.jacobian(qdd, _expression(x[word])) for word in ("q", "qd", "tau")]
+    if not laws.chain.lengths_at:
+        return [ca.jacobian(qdd, _expression(x[word])) for word in ("q", "qd", "tau")]
+    # What follows from free lengths alone is told apart: its slopes are taken once
+    lengths = ca.vertcat(*(q[place] for place in laws.chain.lengths_at.values()))
+    own, names, values = ca.extract_parametric(qdd, lengths)
+    by = [ca.jacobian(own, _expression(x[word])) for word in ("q", "qd", "tau")]
+    along = ca.jacobian(ca.vertcat(*values), _expression(q))
+    by[0] += ca.mtimes(ca.jacobian(own, ca.vertcat(*names)), along)
+    return list(ca.substitute(by, names, values))

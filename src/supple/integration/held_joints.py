@@ -148,8 +148,9 @@ def _made(model: Model) -> Flexible:
     K = model.functions.expression("stiffness")(q)[k:, k:]
     rest = model.functions.expression("inverse_dynamics")(q, qd, ca.vertcat(u, ca.SX.zeros(n - k)))
     push = ca.vertcat(*solved(M, -rest[k:]))
-    by_q, by_qd = (ca.densify(ca.jacobian(push, x[k:])) for x in (q, qd))
-    rows = ca.Function("rows", [q, qd, u], ca.cse([ca.densify(push), by_q, by_qd]))
+    own, names, values = ca.extract_parametric(push, ca.vertcat(q[:k], qd[:k], u))  # joints apart
+    slopes = ca.substitute([ca.jacobian(own, x[k:]) for x in (q, qd)], names, values)
+    rows = ca.Function("rows", [q, qd, u], ca.cse([ca.densify(x) for x in (push, *slopes)]))
     rates: list[Any] = [ca.reshape(ca.jtimes(ca.vec(X), q, qd), n - k, n - k) for X in (M, K)]
     parts = [ca.densify(X) for X in (M, K, *rates)]
     masses = ca.Function("masses", [q, qd], ca.cse(parts))

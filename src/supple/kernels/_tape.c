@@ -17,34 +17,76 @@
 
 #define LANES 8 /* sets of inputs that are worked out side by side */
 #define FEW 4   /* the same for the stages of a step, which then stay in the cache */
+#define TERMS 24 /* of the Chebyshev series on a piece of a table */
 #define NAME "supple.tape"
 
 enum {
     ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH,
-    ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, EXP,
+    ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, EXP, LOOKUP,
     DOT2, DOT3, DOT4, DOT5, DOT6, KINDS
 };
 static const int OPERANDS[KINDS] = {2, 2, 2, 2, 3, 3, 3, 1, 1, 1, 1, 1, 1,
-                                    2, 1, 2, 2, 2, 1, 2, 2, 1, 4, 6, 8, 10, 12};
+                                    2, 1, 2, 2, 2, 1, 2, 2, 1, 4, 4, 6, 8, 10, 12};
 
 typedef struct {
-    int64_t inputs, constants, results, outputs, runs, operands;
+    int64_t inputs, constants, results, outputs, runs, operands, numbers;
     int32_t *run;     /* (runs, 2): kind, how many */
     int32_t *operand; /* (operands): places, one operation after another */
     int32_t *output;  /* (outputs): places */
     double *constant;
+    Py_buffer table; /* (numbers): series of rows on pieces, wherever a LOOKUP says they are; not a copy */
 } Tape;
 
 static void drop_tape(Tape *t)
 {
-    if (t)
+    if (t) {
         free(t->run), free(t->operand), free(t->output), free(t->constant);
+        PyBuffer_Release(&t->table);
+    }
     free(t);
 }
 
 static void forget(PyObject *capsule)
 {
     drop_tape(PyCapsule_GetPointer(capsule, NAME));
+}
+
+/* The piece of a table in which x is, of unit width each, 0 first, and Chebyshev's polynomials there. What
+   is beyond the ends is at them. */
+static int64_t piece_of(double x, int64_t pieces, double *T)
+{
+    x = x < 0.0 ? 0.0 : x > (double)pieces ? (double)pieces : x;
+    const int64_t k = x >= 1.0 ? (x < (double)pieces ? (int64_t)x : pieces - 1) : 0;
+    const double s = 2.0 * (x - (double)k) - 1.0;
+    T[0] = 1.0, T[1] = s;
+    for (int j = 2; j < TERMS; ++j)
+        T[j] = 2.0 * s * T[j - 1] - T[j - 2];
+    return k;
+}
+
+static double summed(const double *c, const double *T)
+{
+    double sum[4] = {0.0}; /* side by side */
+    for (int j = 0; j < TERMS; j += 4)
+        for (int l = 0; l < 4; ++l)
+            sum[l] += c[j + l] * T[j + l];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* `count` rows of tables: places of x, of where the row begins, from piece to piece, and of their number. */
+static void look_up(const Tape *t, const double *w, const int32_t *p, double *r, int64_t count, int L)
+{
+    double T[LANES][TERMS];
+    int64_t piece[LANES];
+    for (int64_t i = 0; i < count; ++i, p += 4, r += L) {
+        if (!i || p[0] != p[-4] || p[3] != p[-1])
+            for (int l = 0; l < L; ++l)
+                piece[l] = piece_of(w[(int64_t)p[0] * L + l], (int64_t)w[(int64_t)p[3] * L], T[l]);
+        const double *row = (const double *)t->table.buf + (int64_t)w[(int64_t)p[1] * L];
+        const int64_t stride = (int64_t)w[(int64_t)p[2] * L];
+        for (int l = 0; l < L; ++l)
+            r[l] = summed(row + piece[l] * stride, T[l]);
+    }
 }
 
 /* The program on L sets of values w (places, lanes), inputs and constants filled in. Lanes are worked out
@@ -106,6 +148,7 @@ static void forget(PyObject *capsule)
             case LARGER: EACH(2, fmax(a[l], b[l]));                             \
             case SMALLER: EACH(2, fmin(a[l], b[l]));                            \
             case EXP: EACH(1, exp(a[l]));                                       \
+            case LOOKUP: look_up(t, w, p, r, count, L), p += 4 * count, r += L * count; break; \
             case DOT2: ALL(4, AT(0) * AT(1) + AT(2) * AT(3));                   \
             case DOT3: ALL(6, AT(0) * AT(1) + AT(2) * AT(3) + AT(4) * AT(5));   \
             case DOT4: ALL(8, AT(0) * AT(1) + AT(2) * AT(3) + AT(4) * AT(5) + AT(6) * AT(7)); \
@@ -158,6 +201,16 @@ static int sound(const Tape *t)
             for (int j = 0; j < OPERANDS[kind]; ++j, ++used)
                 if (used >= t->operands || t->operand[used] < 0 || t->operand[used] >= at)
                     return 0;
+        for (int64_t i = 0; kind == LOOKUP && i < count; ++i) { /* its rows lie in the tables */
+            double own[3];
+            for (int j = 0; j < 3; ++j) {
+                const int64_t place = t->operand[used - 4 * count + 4 * i + 1 + j] - t->inputs;
+                own[j] = place >= 0 && place < t->constants ? t->constant[place] : -1.0;
+            }
+            if (!(own[0] >= 0.0 && own[1] >= 0.0 && own[2] >= 1.0 &&
+                  own[0] + (own[2] - 1.0) * own[1] + TERMS <= (double)t->numbers))
+                return 0;
+        }
     }
     for (int64_t i = 0; i < t->outputs; ++i)
         if (t->output[i] < 0 || t->output[i] >= at)
@@ -171,21 +224,22 @@ static void *copied(const Py_buffer *from)
     return out ? memcpy(out, from->buf, (size_t)from->len) : NULL;
 }
 
-/* program(inputs, constants, runs, operands, outputs): a capsule, checked once for all. */
+/* program(inputs, constants, runs, operands, outputs, tables): a capsule, checked once for all. */
 static PyObject *program(PyObject *self, PyObject *args)
 {
     long long inputs;
-    Py_buffer given[4];
-    if (!PyArg_ParseTuple(args, "LO&O&O&O&", &inputs, readable, &given[0], readable, &given[1], readable, &given[2],
-                          readable, &given[3]))
+    Py_buffer given[5];
+    if (!PyArg_ParseTuple(args, "LO&O&O&O&O&", &inputs, readable, &given[0], readable, &given[1], readable,
+                          &given[2], readable, &given[3], readable, &given[4]))
         return NULL;
     PyObject *out = NULL;
     Tape *t = calloc(1, sizeof(Tape));
     if (t && inputs >= 0 && inputs < INT32_MAX && given[0].len / 8 + given[2].len / 4 < INT32_MAX) {
         t->inputs = inputs, t->constants = given[0].len / 8, t->runs = given[1].len / 8;
-        t->operands = given[2].len / 4, t->outputs = given[3].len / 4;
+        t->operands = given[2].len / 4, t->outputs = given[3].len / 4, t->numbers = given[4].len / 8;
         t->constant = copied(&given[0]), t->run = copied(&given[1]);
         t->operand = copied(&given[2]), t->output = copied(&given[3]);
+        t->table = given[4];
         if (t->constant && t->run && t->operand && t->output) {
             for (int64_t k = 0; k < t->runs; ++k)
                 t->results += t->run[2 * k + 1];
@@ -194,6 +248,8 @@ static PyObject *program(PyObject *self, PyObject *args)
             PyErr_NoMemory();
     } else
         t ? (void)refuse("this is no program of a tape") : (void)PyErr_NoMemory();
+    if (!t || !t->table.obj)
+        PyBuffer_Release(&given[4]);
     if (!out)
         drop_tape(t);
     for (int i = 0; i < 4; ++i)

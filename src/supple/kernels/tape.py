@@ -11,19 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from hashlib import blake2b
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _tape
 
-__all__ = ["Node", "Recorder", "Tape", "played", "replayed"]
+__all__ = ["TERMS", "Node", "Recorder", "Tape", "known_table", "played", "replayed"]
 
 Array = NDArray[np.float64]
 ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH = range(11)  # as in _tape.c
-ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, EXP, DOT2 = range(11, 23)
+ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, EXP, LOOKUP, DOT2 = range(11, 24)
+TERMS = 24  # of the series on a piece of a table
 LONGEST = 6  # products in one sum: DOT2, DOT3, .. up to this
+_TABLES: WeakValueDictionary[float, Any] = WeakValueDictionary()  # by the number of their content
 COMMUTE = frozenset({ADD, MUL})
 WORDS = {  # of CasADi
     "ADD": ADD,
@@ -96,6 +100,26 @@ class Node:
         """Return its hyperbolic tangent."""
         return self.on.write(TANH, self)
 
+    def sqrt(self) -> Node:
+        """Return its square root."""
+        return self.on.write(SQRT, self)
+
+    def within(self, low: float, high: float) -> Node:
+        """Return it where it is between these, else the nearer of them."""
+        return self.on.write(SMALLER, self.on.write(LARGER, self, low), high)
+
+    def looked_up(self, table: Array) -> list[Node]:
+        """Return rows of a table (pieces, rows, TERMS) here: Chebyshev series on pieces of width 1.
+
+        Pieces begin at 0; what is beyond the ends is at them.
+        """
+        (pieces, rows, _), on = table.shape, self.on
+        if id(table) not in on.tables:
+            on.tables[id(table)] = table, sum(one.size for one, _ in on.tables.values())
+        begin = on.tables[id(table)][1]
+        own = (float(rows * TERMS), float(pieces))
+        return [on.write(LOOKUP, self, float(begin + k * TERMS), *own) for k in range(rows)]
+
 
 class Recorder:
     """Writes operations down; `inputs` are its first nodes."""
@@ -103,7 +127,8 @@ class Recorder:
     def __init__(self, inputs: int) -> None:
         self.inputs = [Node(self, i) for i in range(inputs)]
         self._known: dict[tuple[int, ...] | float, int] = {}
-        self._lines: list[tuple[int, ...] | float] = [0.0] * inputs  # of each place
+        self.lines: list[tuple[int, ...] | float] = [0.0] * inputs  # of each place
+        self.tables: dict[int, tuple[Array, int]] = {}  # and where each begins among the others
 
     def write(self, kind: int, *given: Any) -> Node:
         """Return the result of an operation, the one known already if there is one."""
@@ -116,8 +141,8 @@ class Recorder:
         """Return where an operation, its kind and the places it reads, or a constant stands."""
         found = self._known.get(line)
         if found is None:
-            found = self._known[line] = len(self._lines)
-            self._lines.append(line)
+            found = self._known[line] = len(self.lines)
+            self.lines.append(line)
         return found
 
     def tape(self, outputs: Sequence[Any]) -> Tape:
@@ -125,7 +150,7 @@ class Recorder:
         ends = [x.at if type(x) is Node else self.place(float(x)) for x in outputs]
         # The operations that the ends need, joined and ordered, as a program of the kernel
         count = len(self.inputs)
-        work, constants = _joined(count, self._lines, ends)
+        work, constants = _joined(count, self.lines, ends)
         place = {i: i for i in range(count)}
         place.update({i: count + k for k, i in enumerate(constants)})
         runs, operands = [], []
@@ -136,12 +161,14 @@ class Recorder:
                 first += 1
                 operands += [place[j] for j in work[i][1:]]
             runs += [kind, len(members)]
+        tables = [one.ravel() for one, _ in self.tables.values()]
         program = _tape.program(
             count,
-            np.array([self._lines[i] for i in constants], float),
+            np.array([self.lines[i] for i in constants], float),
             np.array(runs, np.int32),
             np.array(operands, np.int32),
             np.array([place[i] for i in ends], np.int32),
+            tables[0] if len(tables) == 1 else np.concatenate([np.zeros(0), *tables]),
         )
         return Tape(count, len(ends), len(work), program)
 
@@ -178,6 +205,17 @@ class Tape:
         return out
 
 
+def known_table(table: Array, number: float | None = None) -> float:
+    """Return the number by which `played` knows a table (pieces, rows, TERMS) from now on.
+
+    A function of CasADi that takes a place and this number, and stays a call, is looked up there.
+    """
+    if number is None:
+        number = float(int.from_bytes(blake2b(table.tobytes(), digest_size=6).digest(), "big"))
+    _TABLES[number] = table
+    return number
+
+
 def replayed(function: Any) -> Tape | None:
     """Return a CasADi function of scalars as a tape, or None where it needs what tapes do not know.
 
@@ -195,6 +233,7 @@ def played(function: Any, x: Sequence[Any]) -> list[Any] | None:
     if not function.is_a("SXFunction"):
         return None
     kinds = {getattr(ca, f"OP_{word}"): kind for word, kind in WORDS.items()}
+    short = {ca.OP_SQ: (MUL, None), ca.OP_TWICE: (ADD, None), ca.OP_INV: (DIV, 1.0)}
     tape = next(node.on for node in x if isinstance(node, Node))
     given = [one.at if isinstance(one, Node) else tape.place(float(one)) for one in x]
     begins = np.cumsum([0, *[function.numel_in(i) for i in range(function.n_in())]]).tolist()
@@ -211,23 +250,28 @@ def played(function: Any, x: Sequence[Any]) -> list[Any] | None:
             held[made] = place(function.instruction_constant(k))
             continue
         used = reads(k)
-        if kind == ca.OP_INPUT:
+        if kind == ca.OP_CALL:
+            table = _TABLES.get(tape.lines[held[used[1]]]) if len(used) == 2 else None
+            if table is None:
+                return None
+            rows = Node(tape, held[used[0]]).looked_up(table)
+            for own, row in zip(makes(k), rows, strict=True):
+                held[own] = row.at
+        elif kind == ca.OP_INPUT:
             held[made] = given[begins[used[0]] + used[1]]
         elif kind == ca.OP_OUTPUT:
             outputs[ends[made] + makes(k)[1]] = Node(tape, held[used[0]])
+        elif kind in short:
+            own, first = short[kind]
+            a = held[used[0]]
+            held[made] = place((own, a if first is None else place(first), a))
         elif kind in kinds:
             own, a = kinds[kind], held[used[0]]
-            if len(used) == 1:
-                held[made] = place((own, a))
-            else:
-                b = held[used[1]]
-                commutes = a > b and own in COMMUTE
-                held[made] = place((own, b, a) if commutes else (own, a, b))
-        elif kind in (ca.OP_SQ, ca.OP_TWICE):
-            a = held[used[0]]
-            held[made] = place((MUL if kind == ca.OP_SQ else ADD, a, a))
-        elif kind == ca.OP_INV:
-            held[made] = place((DIV, place(1.0), held[used[0]]))
+            b = held[used[-1]]
+            commutes = a > b and own in COMMUTE
+            held[made] = place(
+                (own, a) if len(used) == 1 else (own, b, a) if commutes else (own, a, b)
+            )
         else:
             return None
     return outputs

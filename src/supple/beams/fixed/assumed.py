@@ -179,9 +179,14 @@ def _lowest(M: Array, K: Array, count: int, modal_mass: float) -> Array:
     """
     from scipy.linalg import eigh, solve_triangular
 
-    G = np.linalg.cholesky(K)
-    size = len(G)
-    scaled = solve_triangular(G, solve_triangular(G, M, lower=True).T, lower=True)
+    size, root = len(K), np.sqrt(np.diagonal(K))
+    sizes = root[:, None] * root
+    diagonal = np.count_nonzero(np.abs(K) > 1e-12 * sizes) == size  # that of a uniform beam is
+    if diagonal:
+        scaled = M / sizes
+    else:
+        G = np.linalg.cholesky(K)
+        scaled = solve_triangular(G, solve_triangular(G, M, lower=True).T, lower=True)
     value, vector = eigh((scaled + scaled.T) / 2, subset_by_index=(size - count, size - 1))
     if value[0] <= size * np.finfo(float).eps * value[-1]:
         raise SuppleError(
@@ -189,7 +194,8 @@ def _lowest(M: Array, K: Array, count: int, modal_mass: float) -> Array:
             "beside it that its own mass is lost in rounding; take theory: inextensible or rigid, "
             "fewer modes, or elements"
         )
-    back = solve_triangular(G, vector[:, ::-1], lower=True, trans=1)
+    last = vector[:, ::-1]
+    back = last / root[:, None] if diagonal else solve_triangular(G, last, lower=True, trans=1)
     A: Array = back / np.sqrt(value[::-1])
     chosen: Array = A @ natural_shapes(A.T @ M @ A, A.T @ K @ A, count, modal_mass)
     return chosen

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.polynomial import chebyshev, legendre
 from numpy.typing import ArrayLike, NDArray
 
+from ...kernels.threads import one_thread, single
 from ..fixed.assumed import assumed_shapes
 from ..shapes import PLANES, EndLoad, Shapes
 from ..theory import Beam
@@ -40,6 +41,7 @@ from .tabulated import (
     products,
     rated,
     rule_of,
+    series_of,
     times,
 )
 
@@ -67,6 +69,7 @@ class FollowingModes(SlidingShapes):
     member: tuple[int, ...]
     moved: Array
     turned: Array
+    analytic: ClassVar[bool] = True
 
     @property
     def stroke(self) -> Stroke:
@@ -78,6 +81,7 @@ class FollowingModes(SlidingShapes):
         """Where integrals are taken."""
         return Nodes(self.stroke, len(self.moved))
 
+    @one_thread
     def families(
         self,
         l: Scalar,
@@ -100,6 +104,7 @@ class FollowingModes(SlidingShapes):
             found.insert(0, none)
         return found[0], found[1] if len(found) > 1 else None
 
+    @one_thread
     def shortening(
         self, l: Scalar, pairs: Pairs, beta: Beta = None, start: float | None = None
     ) -> Shortening:
@@ -326,7 +331,9 @@ def _series_of(
 
     At a free length they are those of a beam of unit length with coordinates x/l, u and l psi.
     """
-    t, each, (x, y, z) = chebyshev.chebpts1(_DEGREE + 1), [], end.about
+    import scipy.linalg  # noqa: F401  the linear algebra whose threads are meant
+
+    t, parts, (x, y, z) = chebyshev.chebpts1(_DEGREE + 1), [], end.about
     for l in Stroke(beam.L, _BEYOND).lengths(t).tolist():
         unit = Beam(
             1.0,
@@ -339,7 +346,9 @@ def _series_of(
             rIp=beam.rIp * l,
         )
         load = EndLoad(end.mass, (x, y / l**2, z / l**2), end.moment / l)
-        each.append(assumed_shapes(unit, load, count, axial, torsion))
+        parts.append((unit, load))
+    with single():
+        each = [assumed_shapes(*pair, count, axial, torsion) for pair in parts]
     kinds = each[0].kinds
     V = np.zeros((len(t), 2, len(kinds), each[0].degree + 1))
     for j, kind in enumerate(kinds):
@@ -349,5 +358,4 @@ def _series_of(
             V[:, 1, j] = [sign * one.coefficients[0, turn, j] for one in each]
     for i in reversed(range(len(t) - 1)):  # signs as at the whole length
         V[i] *= np.where((V[i] * V[i + 1]).sum(axis=(0, 2)) < 0, -1.0, 1.0)[:, None]
-    series = np.asarray(chebyshev.chebfit(t, V.reshape(len(t), -1), _DEGREE), float)
-    return kinds, series.reshape(V.shape)
+    return kinds, series_of(t, V)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from ...kernels.tape import Node
 from ..shapes import PLANES
+from .clamped_mass import Stroke
 from .rates import Rate, place, variable
-from .recipes import recipe, symbolic
+from .recipes import lookup, recipe, symbolic
 from .shapes import (
     ROWS,
     Beta,
@@ -44,11 +47,12 @@ def integrals(
     `stiffening` adds the columns of foreshortening. With `start` integrals are those
     of what lies beyond that fraction of l.
 
-    Expressions are written once for each kind of question and then evaluated at what is given.
+    Expressions are written once for each kind of question and then evaluated at what is given, or
+    looked up in a table where they can be.
 
     Source: [Theodore1997], Eqs. (24), (28), (29); (24) corrected, s_dot = l_dot in (28).
     """
-    if not symbolic(l):
+    if not (isinstance(l, Node) or symbolic(l)):
         return _integrals(shapes, l, velocity, held, beta, stiffening, start)
     other, roots = [] if held is None else [held], [] if beta is None else list(beta)
     key = (velocity, len(other), None if beta is None else len(roots), stiffening, start)
@@ -57,10 +61,22 @@ def integrals(
         own, given = other[0] if other else None, None if beta is None else roots
         return _integrals(shapes, at[0], velocity, own, given, stiffening, start)
 
-    if key not in shapes.recipes:
-        shapes.recipes[key] = recipe(write, 1, len(other), len(roots))
-    found: SlideIntegrals = shapes.recipes[key].at([l], other, roots)
+    found: SlideIntegrals
+    if shapes.analytic and not (other or roots):
+        found = _looked_up(shapes, key, lambda at: write([at], [], []), l)
+    else:
+        if key not in shapes.recipes:
+            shapes.recipes[key] = recipe(write, 1, len(other), len(roots))
+        found = shapes.recipes[key].at([l], other, roots)
     return found
+
+
+def _looked_up(shapes: SlidingShapes, key: Any, write: Callable[[Any], Any], l: Scalar) -> Any:
+    """What `write` answers at a free length, from a table that is made once."""
+    if key not in shapes.lookups:
+        low, high = Stroke(shapes.beam.L).edges
+        shapes.lookups[key] = lookup(write, (low * (1 - 1e-9), high * (1 + 1e-9)))
+    return shapes.lookups[key].at(l)
 
 
 def _integrals(
@@ -126,9 +142,11 @@ def spot_fields(
         return N, Psi
 
     x = spot.at if spot.held else spot.at * l
-    if not symbolic(l):
+    if not (isinstance(l, Node) or symbolic(l)):
         return x, *write([l], roots)
     key = (spot, None if beta is None else len(roots), stiffening)
+    if shapes.analytic and not roots:
+        return x, *_looked_up(shapes, key, lambda at: write([at], []), l)
     if key not in shapes.recipes:
         shapes.recipes[key] = recipe(write, 1, len(roots))
     return x, *shapes.recipes[key].at([l], roots)

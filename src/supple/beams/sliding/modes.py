@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.polynomial import chebyshev, legendre
@@ -134,6 +134,7 @@ class SlidingModes(SlidingShapes):
     twist: ClampedInertia | None
     normalisation: Normalisation
     signs: tuple[float, ...]
+    analytic: ClassVar[bool] = True
 
     @cached_property
     def quadrature(self) -> tuple[list[float], list[float]]:

@@ -1,18 +1,30 @@
-"""Expressions written once: nested answers in CasADi symbols, kept as one function.
+"""Expressions written once: nested answers in CasADi symbols, kept as one function or as a table.
 
 Writing out a sliding link takes tens of thousands of calls from Python; evaluating what was written
-at another symbol happens inside CasADi. Floats stay floats: they are facts about structure.
+at another symbol happens inside CasADi. On a tape what depends on the free length alone, smoothly,
+is looked up in a table. Floats stay floats: they are facts about structure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import comb
 from typing import Any
 
-__all__ = ["Recipe", "mapped", "recipe", "symbolic"]
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
 
+from ...kernels.tape import TERMS, Node, known_table, played
+
+__all__ = ["Lookup", "Recipe", "lookup", "mapped", "recipe", "symbolic"]
+
+Array = NDArray[np.float64]
 Scalar = Any
+PIECES = 16  # of a table: series of TERMS terms then end in rounding
 
 
 @dataclass(frozen=True)
@@ -33,8 +45,99 @@ class Recipe:
         """Return the answer at these arguments, groups of scalars as they were when written."""
         import casadi as ca
 
-        values = ca.vertsplit(self.function(*[ca.vertcat(*group) for group in arguments]))
+        flat, values = [x for group in arguments for x in group], None
+        if any(isinstance(x, Node) for x in flat):
+            values = played(self.function, flat)
+            assert values is not None
+        else:
+            values = ca.vertsplit(self.function(*[ca.vertcat(*group) for group in arguments]))
         return mapped(self.form, _Place, lambda place: values[place.index])
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """A nested answer along a stroke as a table, in the fourth root of the length.
+
+    Attributes:
+        table: (pieces, rows, TERMS), Chebyshev series.  edges: fourth roots of the lengths between
+        which it holds.
+    """
+
+    table: Array
+    edges: tuple[float, float]
+    form: Any
+
+    def at(self, l: Scalar) -> Any:
+        """Return the answer at a free length, a node of a tape or an expression of CasADi."""
+        low, high = self.edges
+        place = (l.sqrt().sqrt() - low) * (len(self.table) / (high - low))
+        values: list[Scalar]
+        if isinstance(place, Node):
+            values = place.looked_up(self.table)
+        else:
+            import casadi as ca
+
+            values = ca.vertsplit(self._function(place, known_table(self.table, self._number)))
+        return mapped(self.form, _Place, lambda own: values[own.index])
+
+    @cached_property
+    def _number(self) -> float:
+        """What the table is known by; a copy from another process is not known yet."""
+        return known_table(self.table)
+
+    @cached_property
+    def _function(self) -> Any:
+        """The table as a CasADi function that stays a call: a spline of Bernstein's polynomials."""
+        import casadi as ca
+
+        pieces, rows, _ = self.table.shape
+        degree = TERMS - 1
+        to = np.zeros((TERMS, TERMS))  # Chebyshev's polynomials in Bernstein's, of one degree
+        for n in range(TERMS):
+            own = [(-1) ** (n - j) * comb(2 * n, 2 * j) / comb(n, j) for j in range(n + 1)]
+            for m in range(n, degree):
+                own = [
+                    own[0],
+                    *(
+                        (b * (m + 1 - j) + a * j) / (m + 1)
+                        for j, (a, b) in enumerate(pairwise(own), 1)
+                    ),
+                    own[-1],
+                ]
+            to[n] = own
+        points = self.table @ to
+        line = np.zeros((pieces * degree + 1, rows))
+        for j in range(TERMS):
+            line[j::degree][:pieces] += points[:, :, j]
+        line[degree:-1:degree] /= 2  # where two pieces meet
+        knots = [0.0, *np.repeat(np.arange(pieces + 1.0), degree).tolist(), float(pieces)]
+        x, which = ca.MX.sym("x"), ca.MX.sym("which")
+        options = {"lookup_mode": ["binary"]}
+        spline = ca.bspline(x, ca.DM(line.ravel()), [knots], [degree], rows, options)
+        return ca.Function("table", [x, which], [spline], {"never_inline": True})
+
+
+def lookup(write: Callable[[Array], Any], edges: tuple[float, float]) -> Lookup:
+    """Return what `write` answers for arrays of lengths, analytic in them, as a table."""
+    nodes = chebyshev.chebpts1(TERMS)
+    to = chebyshev.chebvander(nodes, TERMS - 1) * (2 / TERMS)
+    to[:, 0] /= 2
+    at = (np.arange(PIECES)[:, None] + (nodes + 1) / 2) / PIECES
+    rows: dict[bytes, int] = {}
+    values: list[Array] = []
+
+    def kept(x: Array) -> _Place:
+        """Its row; what is equal stands there once."""
+        key = x.tobytes()
+        if key not in rows:
+            rows[key] = len(values)
+            values.append(x)
+        return _Place(rows[key])
+
+    lengths = ((edges[0] + (edges[1] - edges[0]) * at) ** 4).ravel()
+    form = mapped(write(lengths), np.ndarray, kept)
+    series = np.reshape(values, (len(values), PIECES, TERMS)) @ to
+    return Lookup(np.ascontiguousarray(series.swapaxes(0, 1)), edges, form)
 
 
 def symbolic(x: Scalar) -> bool:

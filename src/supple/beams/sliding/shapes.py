@@ -23,7 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,7 @@ from ..shapes import PLANES, EndLoad, Shapes
 from ..theory import AnyBeam, Beam
 from ..varying import VaryingBeam
 from .rates import Rate, call
-from .recipes import Recipe
+from .recipes import Lookup, Recipe
 from .weighted import MovingWeights
 
 __all__ = [
@@ -156,6 +156,8 @@ class SlidingShapes(ABC):
        shear, at one place eta, and of the foreshortening of pairs there; `curvature(l, eta)`
        returns (4, k), the rates of stretch, twist, psi_y and psi_z along x.
     6. `damping(found, l, ratios, speed)` returns the (k,) forces of modal damping at rates `speed`.
+    7. `analytic`: whether duties 2, 3 and 5 also take arrays of free lengths, are analytic in them,
+       and take longer to work out than to look up.
 
     Families hold integrals for the properties of `unit`: those of a uniform beam, or ones where the
     section varies and the properties stand inside the integrals.
@@ -165,6 +167,7 @@ class SlidingShapes(ABC):
     end: EndLoad
     kinds: tuple[str, ...]
     member: tuple[int, ...]
+    analytic: ClassVar[bool] = False
 
     @abstractmethod
     def families(
@@ -248,6 +251,11 @@ class SlidingShapes(ABC):
             about = rows[:, [9, 8, 7]].sum(axis=0).tolist()
         back = l - self.beam.L
         return m, first + m * back, second + (2 * first + m * back) * back, about
+
+    @cached_property
+    def lookups(self) -> dict[tuple[Any, ...], Lookup]:
+        """The same as tables, where shapes are `analytic`."""
+        return {}
 
     @cached_property
     def recipes(self) -> dict[tuple[Any, ...], Recipe]:

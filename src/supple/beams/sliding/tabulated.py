@@ -34,6 +34,7 @@ __all__ = [
     "products",
     "rated",
     "rule_of",
+    "series_of",
     "times",
 ]
 
@@ -52,7 +53,7 @@ class Along:
     form: Any
 
     def at(self, l: Scalar) -> Any:
-        """Return the answer at a free length, float or expression."""
+        """Return the answer at a free length, float, array or expression."""
         t = self.stroke.at(l)
         values: Any
         if symbolic(l):
@@ -64,7 +65,8 @@ class Along:
             series = ca.sparsify(ca.DM(self.rows))
             values = ca.vertsplit(ca.mtimes(series, ca.vertcat(*T[: self.rows.shape[1]])))
         else:
-            values = chebyshev.chebval(t, self.rows.T).tolist()
+            found = np.asarray(chebyshev.chebval(t, self.rows.T))
+            values = list(found) if np.ndim(l) else found.tolist()
         return mapped(self.form, int, lambda k: values[k])
 
 
@@ -90,13 +92,11 @@ class Nodes:
 
     def values(self, series: Array) -> Array:
         """Return series (c, ..) at the nodes, (B, ..)."""
-        return np.moveaxis(np.asarray(chebyshev.chebval(self.t, series), float), -1, 0)
+        return np.tensordot(chebyshev.chebvander(self.t, len(series) - 1), series, 1)
 
     def series(self, values: Array) -> Array:
         """Return Chebyshev series (c, ..) of values (B, ..) at the nodes."""
-        flat = values.reshape(len(values), -1)
-        fit = np.asarray(chebyshev.chebfit(self.t, flat, len(flat) - 1), float)
-        return fit.reshape(values.shape)
+        return series_of(self.t, values)
 
     def rates(self, series: Array) -> Array:
         """Return series at the nodes, (3, B, ..), with l and l^2 times their slopes along l."""
@@ -125,12 +125,18 @@ class Nodes:
             return known[id(x)]
 
         form = mapped(answer, np.ndarray, kept)
-        degree = len(self.t) - 1
-        series = chebyshev.chebfit(self.t, np.array(rows).T, degree).T
+        series = series_of(self.t, np.array(rows).T).T
         size = np.abs(series).max(axis=1, keepdims=True)
         last = [int(np.nonzero(row)[0].max()) for row in np.abs(series) > 1e-14 * size]
         series[np.arange(series.shape[1]) > np.array(last)[:, None]] = 0.0
         return Along(self.stroke, np.array(series[:, : 1 + np.nonzero(series)[1].max()]), form)
+
+
+def series_of(t: Array, values: Array) -> Array:
+    """Return the Chebyshev series (n, ..) of values (n, ..) at Chebyshev's points t (n,)."""
+    to = chebyshev.chebvander(t, len(t) - 1).T * (2 / len(t))
+    to[0] /= 2
+    return np.tensordot(to, values, 1)
 
 
 def rule_of(terms: int, start: float | None) -> Rule:

@@ -24,6 +24,7 @@ from ...beams.sliding.modes import SlidingModes
 from ...beams.sliding.rates import Rate, call
 from ...beams.sliding.shapes import Beta, SlideIntegrals, SlidingShapes, Spot, Velocity
 from ...kernels.scalars import Scalar, Vector, dot, matvec, mul, scale, vadd, zeros
+from ...kernels.tape import Node
 from .chain import Chain
 from .link_inertia import Numbers, Station
 
@@ -111,9 +112,11 @@ class Slider:
         """
         if isinstance(l, int | float | np.ndarray) or not self.shapes.kinds:
             return l  # a number that was checked, or a rigid carriage, good anywhere
+        whole = self.shapes.beam.L
+        if isinstance(l, Node):
+            return l.within(SHORTEST * whole, whole)
         import casadi as ca
 
-        whole = self.shapes.beam.L
         return ca.fmin(ca.fmax(l, SHORTEST * whole), whole)
 
     def stiffness(self, l: Scalar) -> list[list[Rate]]:

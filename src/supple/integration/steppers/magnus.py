@@ -127,12 +127,14 @@ def _on_path(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator
     m = n - k
     x, (r, rd, u) = ca.SX.sym("x", 2 * m), (ca.SX.sym(word, k) for word in ("r", "rd", "u"))
     full = closed_rate(model, controller)(ca.vertcat(r, x[:m], rd, x[m:], 0), ca.vertcat(r, rd, u))
-    push, power = full[n + k : 2 * n], full[2 * n]
+    each = full[n + k : 2 * n + 1]  # what depends on x: push and power
+    own, names, values = ca.extract_parametric(each, ca.vertcat(r, rd, u))  # the path apart
+    push, power = own[:m], own[m]
     second, first = ca.hessian(power, x)
     parts = [push, ca.jacobian(push, x), power, first, second]
-    still = ca.substitute(parts, [x], [ca.SX.zeros(2 * m)])
+    still = ca.substitute(parts, [x, *names], [ca.SX.zeros(2 * m), *values])
     dense = [ca.densify(part) for part in ca.cse(still)]
-    whole = ca.Function("whole", [x, r, rd, u], [ca.densify(push), ca.densify(power)])
+    whole = ca.Function("whole", [x, r, rd, u], [ca.densify(each[:m]), ca.densify(each[m])])
     return Evaluator(ca.Function("on_path", [r, rd, u], dense)), Evaluator(whole)
 
 

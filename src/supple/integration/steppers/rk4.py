@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...control.controllers import Controller
 from ...equations.chain_functions import ChainFunctions
 from ...equations.evaluate import compiled, view
-from ...kernels.tape import Tape
+from ...kernels.tape import Tape, replayed
 from ..inputs import Feedback
 from ..plan import Chunk, Plan
 from ..spectrum import Spectrum
@@ -39,8 +39,8 @@ ASKED = 1000  # steps of a run in which a Python function of the state may do wh
 class RungeKutta4(Stepper):
     """Explicit steps of fourth order, as in [DeLuca1991].
 
-    Without a wrench or links that slide, and under laws that tapes know, they are carried out in
-    end coordinates, a constant linear change that the method does not notice.
+    Without a wrench, and under laws that tapes know, they are carried out in end coordinates, a
+    constant linear change that the method does not notice.
     """
 
     name = "rk4"
@@ -136,7 +136,12 @@ def on_tape(plan: Plan) -> bool:
     expression.
     """
     functions, law = plan.model.functions, plan.controller
-    if plan.wrench is not None or plan.compiled or plan.memory:
+    if (
+        plan.wrench is not None
+        or plan.compiled
+        or plan.memory
+        or plan.model.reading.beta != "newton"
+    ):
         return False
     own = law is None or type(law).acceleration is Controller.acceleration
     return own and isinstance(functions, ChainFunctions) and functions.taped
@@ -152,7 +157,7 @@ def _stepped(plan: Plan) -> tuple[Accumulated | Taped, bool]:
     plain = plan.wrench is None and not model.chain.sliding and not functions.iterates
     ends = plain and controller is None
 
-    def make() -> Accumulated:
+    def make() -> Accumulated | Taped:
         import casadi as ca
 
         width = plan.width
@@ -168,6 +173,8 @@ def _stepped(plan: Plan) -> tuple[Accumulated | Taped, bool]:
             f = ca.Function("rate", [y, tau], ca.cse([ca.vertcat(qd, qdd, power)]))
         else:
             f = plan.rate()
+        if not plan.compiled and f.is_a("SXFunction") and (tape := replayed(f)) is not None:
+            return Taped(tape)
         # One step: x, [u(t), u(t + dt/2), u(t + dt), dt] to x
         kind: Any = ca.SX if f.is_a("SXFunction") else ca.MX
         x, p = kind.sym("x", f.numel_in(0)), kind.sym("p", 3 * width + 1)
@@ -181,7 +188,8 @@ def _stepped(plan: Plan) -> tuple[Accumulated | Taped, bool]:
         return Accumulated(compiled(step) if plan.compiled else step, f.is_a("SXFunction"))
 
     key = ("rk4", ends, plan.width, plan.compiled, controller)
-    return functions.derived(key, make), ends
+    found: Accumulated | Taped = functions.derived(key, make)
+    return found, ends
 
 
 class Taped:
