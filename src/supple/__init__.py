@@ -116,8 +116,9 @@ if TYPE_CHECKING:
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
-    from .studies.motion.follow import PathResponse, SmallRangeWarning, StepWarning, follow
+    from .studies.motion.follow import SmallRangeWarning, StepWarning, follow
     from .studies.motion.linearize import StateSpace, linearize
+    from .studies.motion.path_response import PathResponse
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
     from .studies.motion.stability import Floquet, Stability, floquet, free_growth, stability
@@ -343,7 +344,8 @@ _PATHS = {
     "path_dynamics.kineto_elastodynamics": ("Ked", "Loads", "ked"),
     "path_dynamics.damping": ("Proportional", "Ratio", "Rayleigh"),
     "equations.closed.rigid_delta": ("RigidDelta",),
-    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "StepWarning", "follow"),
+    "studies.motion.follow": ("SmallRangeWarning", "StepWarning", "follow"),
+    "studies.motion.path_response": ("PathResponse",),
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
@@ -410,16 +412,11 @@ def __getattr__(name: str) -> Any:
         return version("supple")
     for group in _GROUPS:
         if any(name in names for names in group.values()):
-            _load(group)
+            for module, names in group.items():
+                found = import_module(f".{module}", __name__)
+                globals().update({name: getattr(found, name) for name in names})
             return globals()[name]
     raise AttributeError(f"module 'supple' has no attribute '{name}'")
-
-
-def _load(group: dict[str, tuple[str, ...]]) -> None:
-    """Import the modules of a group and make their public names those of this one."""
-    for module, names in group.items():
-        found = import_module(f".{module}", __name__)
-        globals().update({name: getattr(found, name) for name in names})
 
 
 def __dir__() -> list[str]:

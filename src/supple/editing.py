@@ -12,7 +12,16 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from .errors import RobotError
-from .faults import MEANINGS, Fault, known_keys, models_at, robot_error, unknown_key, validated
+from .faults import (
+    MEANINGS,
+    Fault,
+    known_keys,
+    models_at,
+    plain,
+    robot_error,
+    unknown_key,
+    validated,
+)
 from .values import Place
 
 __all__ = ["dumped", "edited"]
@@ -30,9 +39,9 @@ def edited(robot: AnyModel, changes: Mapping[str, Any]) -> AnyModel:
     A path runs through keys, names and numbers: `links.link2.section.depth`, `gravity.2`. Absent
     parts are made on the way; a shared material or section becomes the link's own copy.
     """
-    data = _plain(robot)
+    data = plain(robot)
     for path, value in changes.items():
-        _set(type(robot), data, path, _plain(value))
+        _set(type(robot), data, path, plain(value))
     return validated(type(robot), data)
 
 
@@ -59,15 +68,6 @@ def dumped(part: Any) -> Any:
     return [dumped(value) for value in part] if isinstance(part, tuple) else part
 
 
-def _plain(part: Any) -> Any:
-    """A description as mappings and lists, complete with its defaults."""
-    if isinstance(part, BaseModel):
-        return {key: _plain(getattr(part, key)) for key in type(part).model_fields}
-    if isinstance(part, Mapping):
-        return {key: _plain(value) for key, value in part.items()}
-    return [_plain(value) for value in part] if isinstance(part, tuple | list) else part
-
-
 def _set(model: type[BaseModel], data: dict[str, Any], path: str, value: Any) -> None:
     """Set the value at a path of the data, in place."""
     place: Place = ()
@@ -86,7 +86,7 @@ def _set(model: type[BaseModel], data: dict[str, Any], path: str, value: Any) ->
         elif part is None and (options := models_at(model, data, place)):
             fields = options[0].model_fields if len(options) == 1 else {}
             holder[key] = {
-                k: _plain(f.get_default()) for k, f in fields.items() if not f.is_required()
+                k: plain(f.get_default()) for k, f in fields.items() if not f.is_required()
             }
         elif isinstance(part, dict | list):
             holder[key] = part

@@ -15,6 +15,7 @@ import supple
 from mechanisms import random_mechanism
 from supple.architectures.assembling import mechanism_of, resolve
 from supple.architectures.mobility import mobility, redundancy
+from supple.architectures.posing import inverse
 from supple.assembly import assemble, coordinates, kept_shut
 from supple.beams.fixed.elements import mesh
 from supple.errors import SuppleError
@@ -148,9 +149,9 @@ def test_a_batch_never_depends_on_its_neighbours() -> None:
         assert why[0] == reason[b]
         np.testing.assert_array_equal(alone[0], x[b])
     places = [[0.1, 0.35], [0.0, 0.3], [0.2, 0.4], [0.1, 0.5], [9.0, 9.0]]
-    x, reason = resolve(robot, position=places)  # the last one kept the others stepping
+    x, reason = inverse(mechanism_of(robot), places)  # the last one kept the others stepping
     for b, place in enumerate(places):
-        alone, why = resolve(robot, position=place)
+        alone, why = inverse(mechanism_of(robot), place)
         assert why[0] == reason[b]
         np.testing.assert_array_equal(alone[0], x[b])
 

@@ -264,3 +264,12 @@ def test_linearize_of_a_mechanism_stands_at_its_start(console: Console) -> None:
     """Without a pose it stood at zero, where a four-bar has other poles and a slide no length."""
     told = json.loads(console("linearize", "four-bar", "--modes", "1", "--json").out)
     assert told["q"][0] == pytest.approx(np.radians(60), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("default")
+def test_what_to_try_is_told_as_options(console: Console) -> None:
+    """The warning of a basis that is too small named a class of Python."""
+    ran = console("linearize", "four-bar")
+    assert "try --modes 2 --axial 1, whose links can stretch" in ran.err
+    assert "AssumedModes" not in ran.err
+    assert console("linearize", "four-bar", "--modes", 2, "--axial", 1).err == ""

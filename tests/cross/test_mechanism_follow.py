@@ -6,6 +6,8 @@ that follow the path, up to the square of the deflections; of an arm written as 
 what elements on the arm's moving frames give.
 """
 
+import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from supple import (
     FiniteElements,
     Ked,
     MechanismRobot,
+    ParabolicBlends,
     PathResponse,
     PlatformPath,
     PointToPoint,
@@ -244,3 +247,42 @@ def test_a_robot_without_motors_falls() -> None:
     bent = np.abs(found.moved).max()  # 3e-4: its square, and the 1e-3 of it that steps are held to
     np.testing.assert_allclose(found.tip, run.tip, atol=1e-3 * bent)
     np.testing.assert_allclose(found.swing[:, 0], run.q[:, 0], atol=3e-3 * bent)
+
+
+def _five_bar_path(end: tuple[float, float], duration: float = 1.0) -> ParabolicBlends:
+    return ParabolicBlends(
+        np.radians([120, 60]), np.radians(end), duration=duration, blend=duration / 4
+    )
+
+
+# The elbows of five-bar meet where 0.25 cos(left) = 0.2 + 0.25 cos(right) and both are as high:
+# at left = acos(0.4), right = pi - left. There the rods turn about both pins at once.
+MEETS = float(np.degrees(np.arccos(0.4)))
+
+
+@pytest.mark.parametrize("as_model", [False, True])
+@pytest.mark.parametrize("end", [(60, 120), (61, 120), (60, 121), (40, 150)])
+def test_elbows_that_pass_each_other_are_one_sentence(end, as_model) -> None:
+    """Answered with deflections of 1e290, on another assembly after the pose (61, 120)."""
+    robot = load("five-bar")
+    path = _five_bar_path(end)
+    what = build(robot, AssumedModes(1)) if as_model else robot
+    with pytest.raises(SuppleError, match="singular") as told:
+        follow(what, path, step=1e-3)
+    t = float(re.findall(r"t = ([0-9.]+) s", str(told.value))[-1])
+    left, right = np.degrees(path(np.array([t]))[0][0])
+    assert abs(left - MEETS) < 5
+    assert abs(right - (180 - MEETS)) < 5
+
+
+def test_paths_beside_a_singular_pose_are_answered() -> None:
+    """The elbows stay 45 mm apart: one sixth of a crank, and rods that turn fast."""
+    robot = load("five-bar")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = follow(robot, _five_bar_path((78, 102), 2.0))
+    assert run.largest < 0.1
+    # The same motion, by the equations of a Model
+    model = build(robot, FiniteElements(2), stiffening=True)
+    other = follow(model, _five_bar_path((78, 102), 2.0))
+    assert np.allclose(run.rigid_torque, other.rigid_torque, atol=1e-8 * np.ptp(run.rigid_torque))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 from functools import cache
@@ -363,3 +364,23 @@ def test_gauges_of_a_cylinder_are_asked_for() -> None:
     regulator = supple.lqr(model, [0.5])
     at = supple.linearize(model, regulator.q)
     assert np.linalg.eigvals(at.A - at.B @ regulator.gain).real.max() < 0
+
+
+@pytest.mark.parametrize("design", [supple.observer, supple.lqg])
+@pytest.mark.parametrize(
+    ("name", "theta", "output", "told"),
+    [
+        ("de-luca-two-link", [0.0, 0.0], supple.Strain("link1", 0.0, 1e-3), "not measured"),
+        # along the straight arm the tip's place shows one of two joints: a pole of +1e-6 was given
+        ("de-luca-two-link", [0.0, 0.0], supple.Tip(), "not measured"),
+        ("kuo-delta", [0.3, 0.3, 0.3], supple.Tip(), "Hz that nothing damps is not measured"),
+    ],
+)
+def test_what_cannot_be_observed_is_told_in_the_words_of_the_robot(
+    design, name, theta, output, told
+):
+    """It quoted LAPACK: "Reordering of (A, B) failed"."""
+    model = supple.build(supple.load(name), supple.AssumedModes(1))
+    with pytest.raises(supple.SuppleError, match=told) as problem:
+        design(model, theta, [output])
+    assert not re.search(r"\(A, B\)|finite solution|Schur|SVD", str(problem.value))

@@ -339,3 +339,20 @@ def test_a_step_that_loses_time_and_no_energy_is_told(method, step):
     off = np.abs(run.q[-8:, 0] - 1e-4 * np.cos(200 * np.pi * run.t[-8:])).max()  # in quadrature
     assert off > 0.05 * 1e-4
     simulate(model, q0=[1e-4], duration=0.05, method=method, step=step / 4)
+
+
+@pytest.mark.parametrize("method", ["rk4", "generalised-alpha"])
+def test_efforts_that_blow_up_end_in_a_sentence(method, two):
+    """generalised-alpha ended in a LinAlgError, rk4 blamed a function that was given NaN."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            told = simulate(
+                two, tau=lambda t, q, qd: 1e9 * qd[:2] + 1, duration=1.0, method=method
+            ).message
+        except SuppleError as problem:
+            told = str(problem)
+    assert "speeds grew" in told or "did not converge" in told
+    assert all(issubclass(w.category, SimulationWarning) for w in caught), [
+        str(w.message) for w in caught
+    ]

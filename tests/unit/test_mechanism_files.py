@@ -145,3 +145,17 @@ def test_every_kind_of_closure_is_read() -> None:
         robot = loads(FIVE_BAR.replace("type: revolute}\ntip", f"type: {kind}{extra}}}\ntip"))
         assert robot.closures[0].type == kind
         assert 1 <= rows <= 6
+
+
+@pytest.mark.parametrize(("passive", "start"), [(False, 1.5), (False, -0.2), (True, 1.5)])
+def test_a_slide_that_starts_beside_its_beam_is_a_fault(passive: bool, start: float) -> None:
+    """`modes` refused it, `build` took it."""
+    link = {"name": "slide", "length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 100.0}
+    joint = {"type": "prismatic", "start": start, "passive": passive}
+    data = {"name": "s", "planar": True, "links": [{**link, "joint": joint}]}
+    with pytest.raises(
+        ValueError, match=f"start is {start:g}: it is the length outside, from 0 to 1"
+    ):
+        MechanismRobot.model_validate(data)
+    joint["start"] = 0.7
+    MechanismRobot.model_validate(data)

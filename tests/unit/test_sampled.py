@@ -251,3 +251,16 @@ def test_a_law_that_fails_in_mid_run_leaves_what_was_done(one_link):
     assert run.t[-1] == pytest.approx(0.06)
     assert run.tau.shape == (len(run.t), 1)
     assert not run.complete
+
+
+@pytest.mark.parametrize("law", [supple.Decoupling(1e9, 1e5), supple.GravityPD(1e9, 1e5)])
+def test_a_sampled_law_that_drives_a_delta_apart_says_that_the_motion_ran_away(law):
+    """It said that "the effort function gave nan", of a function that nobody had written."""
+    model = supple.build(supple.load("kuo-delta"), supple.AssumedModes(1))
+    path = supple.ParabolicBlends([0.1] * 3, [0.3] * 3, duration=0.2, blend=0.05)
+    sampled = Sampled(law, period=1e-3, effort_limit=50)
+    with pytest.warns(supple.SimulationWarning, match="loops can no longer be closed"):
+        run = simulate(model, controller=sampled, trajectory=path, duration=0.2)
+    assert 0 < run.t[-1] < 0.2
+    assert np.isfinite(run.q).all()
+    assert "effort function" not in run.message

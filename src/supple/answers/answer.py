@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import SuppleError
-from .held import Held
+from .held import Held, as_html
 from .registry import called, duty, need
 
 if TYPE_CHECKING:
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-__all__ = ["Answer", "Shown"]
+__all__ = ["Answer", "Natural", "Shown"]
 
 
 class Shown:
@@ -42,6 +45,17 @@ class Shown:
         return page
 
 
+class Natural:
+    """What has natural frequencies `omega`, rad/s."""
+
+    omega: Any
+
+    @property
+    def frequency_hz(self) -> NDArray[np.float64]:
+        """Natural frequencies in Hz, shaped as omega."""
+        return np.asarray(self.omega / (2 * np.pi))
+
+
 class Answer(Held, Shown):
     """What a study returns. Its arrays are copies, read-only; equal answers compare equal.
 
@@ -50,17 +64,15 @@ class Answer(Held, Shown):
     `dims`: for each array the names of its axes, such as {"omega": ("mode",)}; one axis more
     in front is the configurations of a batch.  `table_rows`: the axes along which a table has its
     rows.  `columns`: what stands in it; all that runs along its rows unless given.  `units`: of the
-    arrays.  `labels()`: the entries of the axes that have names.
+    arrays.  `labels`: for axes whose entries have names or numbers these, the field that holds
+    them, or a function of the answer that finds them.
     """
 
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     table_rows: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[tuple[str, ...]] = ()
     units: ClassVar[Mapping[str, str]] = {}
-
-    def labels(self) -> dict[str, Any]:
-        """Return the names or numbers of the entries along axes, where they have some."""
-        return {}
+    labels: ClassVar[Mapping[str, str | tuple[str, ...] | Callable[[Any], Any]]] = {}
 
     def plot(self, path: str | Path | None = None, **options: Any) -> Figure:
         """Draw it, and write the picture if a path is given; never blocks."""
@@ -98,6 +110,9 @@ class Answer(Held, Shown):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from .tables import html
+        from .tables import HEAD
 
-        return html(self)
+        table = self.to_pandas()
+        more = f"<p>{HEAD} of {len(table)} rows; <code>.to_pandas()</code> has all.</p>"
+        head = table.iloc[:HEAD, :8].to_html(border=0, float_format="{:.6g}".format)
+        return f"{as_html(self._title, self._told())}{head}{more * (len(table) > HEAD)}"

@@ -13,7 +13,7 @@ import numpy as np
 from ..arguments import Check
 from ..errors import SuppleError
 
-__all__ = ["FrozenTable", "Held", "as_html", "kept", "same", "sealed", "short", "still"]
+__all__ = ["FrozenTable", "Held", "Timed", "as_html", "kept", "same", "sealed", "short", "still"]
 
 T = TypeVar("T")
 WIDTH = 72  # characters of one value
@@ -164,6 +164,17 @@ def as_html(title: str, rows: Iterable[tuple[str, str]]) -> str:
         for name, text in rows
     )
     return f"<b>{escape(title)}</b><table>{told}</table>"
+
+
+class Timed:
+    """What runs over times `t`, s, of its own."""
+
+    t: Any
+
+    @property
+    def duration(self) -> float:
+        """When it ends, s."""
+        return float(self.t[-1])
 
 
 class Held:

@@ -65,7 +65,7 @@ KINDS: dict[str, Kind] = {
         dataset="studies.storage:to_xarray",
         table="studies.storage:to_pandas",
     ),
-    "studies.motion.follow:PathResponse": Kind(
+    "studies.motion.path_response:PathResponse": Kind(
         plot="view.figures.paths:plot_path_response",
         scene="view.scene.scenes:path_scene",
         report="view.page.reports:path_report",

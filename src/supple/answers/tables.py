@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from itertools import product
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from .held import as_html
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-__all__ = ["dataset", "frame", "html", "spread"]
+__all__ = ["HEAD", "dataset", "frame", "spread"]
 
 BATCH = "configuration"
 HEAD = 10  # rows of a table that a notebook shows
@@ -49,8 +48,12 @@ def dataset(answer: Any) -> xarray.Dataset:
     labels: dict[str, Any] = {
         dim: list(words) for dim, words in AXES.items() if sizes.get(dim) == len(words)
     }
-    labels |= {"mode": np.arange(1, sizes["mode"] + 1)} if "mode" in sizes else {}
-    labels |= {dim: words for dim, words in answer.labels().items() if dim in sizes}
+    labels |= {dim: np.arange(1, sizes[dim] + 1) for dim in ("mode", "branch") if dim in sizes}
+    for dim, given in answer.labels.items():
+        if dim in sizes:
+            entries = attrgetter(given)(answer) if isinstance(given, str) else given
+            entries = entries(answer) if callable(entries) else entries
+            labels[dim] = entries if isinstance(entries, np.ndarray) else list(entries)
     if (robot := getattr(answer, "robot", None)) is not None:
         told["robot"] = robot.name
     for name in labels.keys() & data.keys():
@@ -105,13 +108,3 @@ def spread(data: xarray.Dataset, rows: list[str]) -> pandas.DataFrame:
     ]
     index = pandas.MultiIndex.from_product(labels, names=rows)
     return pandas.DataFrame(columns, index=index if len(rows) > 1 else index.get_level_values(0))
-
-
-def html(answer: Any) -> str:
-    """Return an answer as a notebook shows it: what it holds, and the first rows of its table."""
-    table = answer.to_pandas()
-    more = f"<p>{HEAD} of {len(table)} rows; <code>.to_pandas()</code> has all.</p>" * (
-        len(table) > HEAD
-    )
-    head = table.iloc[:HEAD, :8].to_html(border=0, float_format=lambda x: f"{x:.6g}")
-    return f"{as_html(answer._title, answer._told())}{head}{more}"

@@ -20,7 +20,18 @@ from .closing import Loop, loops_of
 from .serial import rows_of
 from .tree import Tree, TreeMotion, tree_of
 
-__all__ = ["Mechanism", "inverse", "mechanism_of", "placed", "posed", "resolve"]
+__all__ = [
+    "SHUT",
+    "Mechanism",
+    "along",
+    "closed",
+    "judged",
+    "lead",
+    "mechanism_of",
+    "newton",
+    "placed",
+    "resolve",
+]
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -30,6 +41,7 @@ CANCELLED = 1e-13  # of the largest possible, a derivative is rounding: its join
 ROUNDING = 1e-8  # clearance of a motion that closures leave free, shut to 1e-12
 LEAP = 0.5  # largest step of Newton's method: radians, or parts of the mechanism's size
 PACE = 0.2  # largest step of theta on the way from the start, the same
+BEND = 0.05  # what a step along a branch may leave its tangent by: radians, or parts of the size
 NUDGE = 1e-3  # how far a first-order motion is followed to see whether it is a finite one
 
 
@@ -162,7 +174,7 @@ def mechanism_of(robot: MechanismRobot) -> Mechanism:
 
 
 def resolve(
-    robot: MechanismRobot, theta: ArrayLike | None = None, position: ArrayLike | None = None
+    robot: MechanismRobot, theta: ArrayLike | None = None
 ) -> tuple[Array, NDArray[np.object_]]:
     """Return whole configurations (B, n + rods) at theta (B, motors), and why there is none (B,).
 
@@ -170,10 +182,6 @@ def resolve(
     rods. The reason of a good one is empty.
     """
     m = mechanism_of(robot)
-    if position is not None:
-        if theta is not None:
-            raise SuppleError("theta and position are both given: give one of them")
-        return inverse(m, position)
     names = m.robot.motors
     units = ["m" if c.kind == "slide" else "rad" for c in m.tree.coordinates if c.driven]
     each = zip(names, units + ["m"] * len(m.rods), strict=True)
@@ -185,7 +193,7 @@ def resolve(
                 raise SuppleError(f"theta is missing: give {wanted}")
         given = m.start[None, m.driven]
     else:
-        given = rows_of(theta, len(names), lambda: wanted)
+        given = rows_of(theta, len(names), wanted)
     # Why a theta (B, motors) is none before anything is assembled, empty where it may be one
     reason = np.full(len(given), "", object)
     reason[~np.isfinite(given).all(axis=1)] = (
@@ -205,6 +213,15 @@ def resolve(
     if len(good):
         x[good], reason[good] = _assembled(m, x[good])
     return x, reason
+
+
+def judged(m: Mechanism, x: Array) -> NDArray[np.object_]:
+    """Return why shut configurations (B, ..) are no poses all the same, empty where they are."""
+    reason = np.full(len(x), "", object)
+    if len(x):
+        _strokes(m, x, reason)
+        _singular(m, x, reason)
+    return reason
 
 
 def _strokes(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
@@ -234,7 +251,7 @@ def _assembled(m: Mechanism, x: Array) -> tuple[Array, NDArray[np.object_]]:
     """Shut the closures of configurations (B, ..) whose motors stand as asked."""
     reason = np.full(len(x), "", object)
     if m.loops and len(m.tree.passive):
-        ways = (_led, _shut) if m.led else (_shut, _led)
+        ways = (_led, closed) if m.led else (closed, _led)
         first, done = ways[0](m, x)
         if not done.all():
             again, shut = ways[1](m, x[~done])
@@ -254,22 +271,18 @@ def _assembled(m: Mechanism, x: Array) -> tuple[Array, NDArray[np.object_]]:
         rest[:, z] -= np.linalg.solve(normal, np.einsum("brz,br->bz", A, g)[..., None])[..., 0]
     first[failed] = rest
     if len(failed) and len(m.tree.passive):
-        again, shut = _shut(m, first[failed])
+        again, shut = closed(m, first[failed])
         first[failed[shut]], done[failed] = again[shut], shut
     for b in np.flatnonzero(~done):
         nearest = first[b]
         at = np.round(x[b, m.driven], 6).tolist()
         reason[b] = f"theta {at} cannot be assembled: closure {m.worst(nearest)}; try another theta"
     good = np.flatnonzero(done)
-    if len(good):
-        told = np.full(len(good), "", object)
-        _strokes(m, first[good], told)
-        _singular(m, first[good], told)
-        reason[good] = told
+    reason[good] = judged(m, first[good])
     return first, reason
 
 
-def _newton(m: Mechanism, x: Array, most: int = 40) -> tuple[Array, Bools]:
+def newton(m: Mechanism, x: Array, most: int = 40) -> tuple[Array, Bools]:
     """Newton's method on the passive coordinates, all configurations at once, each by itself."""
     x, z = x.copy(), m.tree.passive
     slides = np.array([m.tree.coordinates[k].kind != "turn" for k in z])
@@ -294,9 +307,9 @@ def _newton(m: Mechanism, x: Array, most: int = 40) -> tuple[Array, Bools]:
     return x, calm
 
 
-def _shut(m: Mechanism, x: Array) -> tuple[Array, Bools]:
+def closed(m: Mechanism, x: Array) -> tuple[Array, Bools]:
     """Newton's method from where the passive coordinates stand; axes must not end up opposite."""
-    found, done = _newton(m, x)
+    found, done = newton(m, x)
     found = np.where(np.isfinite(found), found, x)
     moved = m.tree.place(found[:, : len(m.tree.coordinates)])
     for loop in m.loops:
@@ -322,41 +335,83 @@ def _shut(m: Mechanism, x: Array) -> tuple[Array, Bools]:
             near[0, z] = new
             if change < 1e-12:
                 break
-        again, shut = _newton(m, near)
+        again, shut = newton(m, near)
         found[b] = again[0] if shut[0] else found[b]
     return found, done
 
 
 def _led(m: Mechanism, x: Array) -> tuple[Array, Bools]:
     """Lead theta from the motors' start to where it is asked, the branch kept by short steps."""
-    home, shut = _shut(m, m.start[None])
-    far = np.array([1.0 if c.kind == "turn" else m.size for c in m.tree.coordinates if c.driven])
-    far = np.concatenate([far, np.full(len(m.rods), m.size)])
-    way = x[:, m.driven] - home[:, m.driven]
+    home, shut = closed(m, m.start[None])
     if not shut[0]:
         return x.copy(), np.zeros(len(x), bool)
-    found, done = np.repeat(home, len(x), axis=0), np.zeros(len(x))
+    return lead(m, np.repeat(home, len(x), axis=0), x[:, m.driven], np.inf)
+
+
+def lead(m: Mechanism, x: Array, theta: Array, bend: float = BEND) -> tuple[Array, Bools]:
+    """Lead the motors of shut configurations x (B, ..) to theta (B, motors), the branch kept.
+
+    In steps that follow the closures to first order; what Newton's method then adds to a passive
+    coordinate is at most `bend`, else steps are halved. And which of them arrived.
+    """
+    z, home, found = m.tree.passive, x[:, m.driven], x.copy()
+    far = np.array([1.0 if c.kind == "turn" else m.size for c in m.tree.coordinates if c.driven])
+    far = np.concatenate([far, np.full(len(m.rods), m.size)])
+    size = np.array([1.0 if m.tree.coordinates[k].kind == "turn" else m.size for k in z])
+    way, done, alive = theta - home, np.zeros(len(x)), np.ones(len(x), bool)
     pace = PACE / np.maximum(np.abs(way / far).max(axis=1, initial=0.0), PACE)
-    alive = np.ones(len(x), bool)
     while (going := np.flatnonzero(alive & (done < 1))).size:
         ahead = np.minimum(done[going] + pace[going], 1.0)
-        # Follow the closures to first order: z' = -J_z^+ J_theta theta'
+        # z' = -J_z^+ J_theta theta'
         trial = found[going]
         step = (ahead - done[going])[:, None] * way[going]
         _, J = m.openings(trial)
-        z = m.tree.passive
         pushed = np.einsum("brt,bt->br", J[:, :, m.driven], step)
         trial[:, z] -= np.einsum("bzr,br->bz", np.linalg.pinv(J[:, :, z], rcond=1e-8), pushed)
-        trial[:, m.driven] = home[0, m.driven] + ahead[:, None] * way[going]
-        shut_at, good = _newton(m, trial, 8)
-        leap = np.abs(shut_at[:, m.tree.passive] - found[going][:, m.tree.passive]).max(axis=1)
+        trial[:, m.driven] = home[going] + ahead[:, None] * way[going]
+        shut_at, good = newton(m, trial, 8)
+        leap = np.abs(shut_at[:, z] - found[going][:, z]).max(axis=1, initial=0.0)
         good &= leap < 5 * PACE * max(1.0, m.size)
+        good &= np.abs((shut_at - trial)[:, z] / size).max(axis=1, initial=0.0) <= bend
         found[going[good]], done[going[good]] = shut_at[good], ahead[good]
         pace[going] *= np.where(good, 1.0, 0.5)
         alive[going] &= pace[going] > 1e-4
     exact = done >= 1
-    found[exact[:, None] & np.isin(np.arange(x.shape[1]), m.driven)] = x[exact][:, m.driven].ravel()
+    found[np.ix_(exact, m.driven)] = theta[exact]
     return found, exact
+
+
+def along(m: Mechanism, theta: Array, first: Array | None = None) -> tuple[Array, int]:
+    """Return whole configurations (K, ..) through theta (K, motors), all on one branch.
+
+    It is that of `first`, or of `resolve` at the first one, from one to the next; and how many were
+    reached. Those that `resolve` finds are taken as long as they follow one another.
+    """
+    x, reason = resolve(m.robot, theta)
+    z, good = m.tree.passive, reason == ""
+    if first is not None:
+        x[0], good[0] = first, True
+    if not good[0]:
+        return x, 0
+    change = np.diff(x, axis=0)
+    _, J = m.openings(x[:-1])
+    size = np.array([1.0 if m.tree.coordinates[k].kind == "turn" else m.size for k in z])
+    for k in range(1, len(x)):
+        if good[k] and good[k - 1]:
+            step = change[k - 1]
+            held = np.linalg.pinv(J[k - 1][:, z], rcond=1e-8) @ J[k - 1][:, m.driven]
+            if np.abs((step[z] + held @ step[m.driven]) / size).max() <= BEND:
+                continue
+        rest, done = lead(m, x[k - 1 : k], theta[k : k + 1])
+        if not done[0]:
+            return x, k
+        if k < len(x) - 1:
+            change[k] = x[k + 1] - rest[0]
+            J[k] = m.openings(rest)[1][0]
+        x[k], good[k] = rest[0], not judged(m, rest)[0]
+        if not good[k]:
+            return x, k
+    return x, len(x)
 
 
 def _singular(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
@@ -382,7 +437,7 @@ def _singular(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
         n = Vt[rows, k]
         sent = x[rows].copy()
         sent[:, z] += NUDGE * n
-        back, shut = _newton(m, sent)
+        back, shut = newton(m, sent)
         astray = np.abs(back[:, z] - sent[:, z]).max(axis=1) > 0.1 * NUDGE * np.abs(n).max(axis=1)
         for b, direction in zip(rows[~shut | astray], n[~shut | astray], strict=True):
             joint = m.tree.coordinates[z[int(np.argmax(np.abs(direction)))]]
@@ -396,100 +451,6 @@ def _singular(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
             f"theta {np.round(x[b, m.driven], 6).tolist()} is singular: with its motors held, "
             "its loops hold some joints hardly at all; try a theta farther away"
         )
-
-
-def inverse(m: Mechanism, position: ArrayLike) -> tuple[Array, NDArray[np.object_]]:
-    """Return whole configurations whose tip is at positions (B, 2) or (B, 3), and why not (B,).
-
-    Newton's method on all coordinates from `start`, closures and place of the tip together.
-    """
-    k = 2 if m.robot.planar else 3
-    if m.motors != k:
-        raise SuppleError(
-            f"position has {k} coordinates and {m.robot.name} {m.motors} "
-            f"motor{'' if m.motors == 1 else 's'}: position is for "
-            "mechanisms that have as many motors; give theta"
-        )
-    try:
-        P = np.atleast_2d(np.asarray(position, float))
-    except (TypeError, ValueError):
-        P = np.empty((0, 0))
-    if P.ndim != 2 or P.shape[1] not in (k, 3) or (P.shape[1] == 3 and k == 2 and P[:, 2].any()):
-        raise SuppleError(f"position must be {k} numbers of the tip, or an array (B, {k})")
-    P = P[:, :k]
-    reason = np.full(len(P), "", object)
-    reason[~np.isfinite(P).all(axis=1)] = "position holds a value that is not finite: give numbers"
-    x = np.repeat(m.start[None], len(P), axis=0)
-    good = np.flatnonzero(reason == "")
-    x[good], far = posed(m, P[good], None, m.start)
-    for b in good[far > 1e3 * SHUT * m.size]:
-        reason[b] = f"position {P[b].tolist()} is out of reach of {m.robot.name}: try one nearer"
-    good = good[far <= 1e3 * SHUT * m.size]
-    if len(good):
-        x[good] = _newton(m, x[good])[0]
-        told = np.full(len(good), "", object)
-        _strokes(m, x[good], told)
-        _singular(m, x[good], told)
-        reason[good] = told
-    return x, reason
-
-
-def posed(m: Mechanism, P: Array, R: Array | None, start: Array) -> tuple[Array, Array]:
-    """Return whole configurations whose tip is at P (B, 2 or 3), turned as R (B, 3, 3), if given.
-
-    Newton's method on all coordinates from a whole configuration, closures and tip together, the
-    shortest step where there are more motors than needed; and how far it missed, (B,), m.
-    """
-    x = np.repeat(_shut(m, start[None])[0] if m.loops else start[None], len(P), axis=0)
-    last, active = np.full(len(P), np.inf), np.arange(len(P))  # each by itself, as in `_newton`
-    for _ in range(60):
-        g, J = _with_tip(m, x[active], P[active], None if R is None else R[active])
-        size = np.abs(g).max(axis=1, initial=0.0)
-        settled = (size <= SHUT) & ((size >= 0.5 * last[active]) | (size <= 1e-15))
-        last[active] = size
-        step = -np.einsum("bzr,br->bz", np.linalg.pinv(J, rcond=1e-8), g)
-        step /= np.maximum(np.abs(step).max(axis=1, keepdims=True) / LEAP, 1.0)
-        x[active[~settled]] += step[~settled]
-        active = active[~settled]
-        if not len(active):
-            break
-    return x, np.abs(_with_tip(m, x, P, R)[0]).max(axis=1, initial=0.0) * m.size
-
-
-def _with_tip(m: Mechanism, x: Array, P: Array, R: Array | None) -> tuple[Array, Array]:
-    """Openings of the closures, and how far the tip is from P and R, with their derivatives."""
-    g, J = m.openings(x)
-    n, tip, k = len(m.tree.coordinates), m.robot.tip_index, P.shape[1]
-    moved = placed(m, x)
-    axes, at = moved.frame(tip, None, np.eye(3), np.zeros(3))
-    tied = np.eye(3)[:, 2:] if m.robot.planar else np.eye(3)
-    none, zero = np.zeros((3, 0)), np.zeros(3)
-    pose = Loop(
-        "tip",
-        (-1, tip),
-        (None, None),
-        np.zeros((2, 3, 3)),
-        np.zeros((2, 3)),
-        np.eye(3)[:, :k],
-        "none" if R is None else "fixed",
-        none if R is None else tied,
-        zero,
-        zero,
-        False,
-        None,
-        False,
-    )
-    turned = np.broadcast_to(np.eye(3), (len(x), 3, 3)) if R is None else R
-    place = np.concatenate([P, np.zeros((len(P), 3 - k))], axis=1)
-    base = np.broadcast_to(np.eye(3), (len(x), 3, 3))
-    near = pose.opening(base if R is None else turned, place, axes, at)
-    rows = np.zeros((len(x), pose.rows, x.shape[1]))
-    rows[:, :, :n] = near.G_b @ moved.jacobian(tip, None, at)
-    scale = np.where(np.arange(pose.rows) < k, m.size, 1.0)
-    return (
-        np.concatenate([g, near.g / scale], axis=1),
-        np.concatenate([J, rows / scale[:, None]], axis=1),
-    )
 
 
 def placed(m: Mechanism, x: Array) -> TreeMotion:

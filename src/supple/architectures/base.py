@@ -18,6 +18,7 @@ __all__ = [
     "NEAR",
     "SINGULAR",
     "Architecture",
+    "Branch",
     "Coordinate",
     "Drive",
     "Hanging",
@@ -137,6 +138,19 @@ class Hanging(NamedTuple):
     plates: tuple[tuple[list[int], int], ...] = ()
 
 
+class Branch(NamedTuple):
+    """Where loops stand along a motion.
+
+    Attributes:
+        x: (K, w), from which each is found again; w = 0 where theta says all.  reached: how many.
+        clearance: (K,), of those that were reached, how far they are from singular, 0 to 1.
+    """
+
+    x: Array
+    reached: int
+    clearance: Array
+
+
 class Solved(NamedTuple):
     """Theta for one pose of the tip, see `JointSolutions`.
 
@@ -176,6 +190,7 @@ class Architecture(ABC):
     12. `outstretched`: theta at which links that slide are all the way out
     13. `joint_motion(x, v, a)`: theta and its rates along a motion
     14. `solve(P, R, start)`: theta that puts the tip at poses, for `inverse`
+    15. `branch(theta)`: where loops stand along a motion of the motors, on one branch
     """
 
     robot: Any
@@ -269,6 +284,13 @@ class Architecture(ABC):
     def joint_motion(self, x: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Return theta (B, motors) and its rates along a motion as `moving_structure` takes it."""
         return x, v, a
+
+    def branch(self, theta: Array, first: Array | None = None) -> Branch:
+        """Return where loops stand as the motors go through theta (K, motors), kept on one branch.
+
+        That of `first` (w,), or where `resolve` finds the robot at the first of them.
+        """
+        return Branch(np.zeros((len(theta), 0)), len(theta), np.ones(len(theta)))
 
     def usual(self) -> dict[str, Array]:
         """Return a pose to begin with, for `modes`."""

@@ -112,7 +112,8 @@ def _lengths(robot: DeltaRobot) -> tuple[float, float]:
 
 def leg_axes(robot: DeltaRobot) -> Array:
     """Return the axes of the three legs in base axes, (3, 3, 3): x outward, y tangent, z down."""
-    return remembered(robot, "leg axes", lambda: axis_rotation((0, 0, 1), np.asarray(robot.angles)))
+    angles = np.asarray(robot.angles)
+    return remembered(robot, "leg axes", axis_rotation, (0, 0, 1), angles)
 
 
 def _from_hips(robot: DeltaRobot, P: Array) -> Array:

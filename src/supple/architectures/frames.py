@@ -51,8 +51,7 @@ def tree_frames(moved: TreeMotion, qd: Array, qdd: Array) -> Frames:
             w[:, i], dw[:, i] = w[:, j], dw[:, j]
             v[:, i] = v[:, j] + cross(w[:, j], arm)
             a[:, i] = a[:, j] + cross(dw[:, j], arm) + cross(w[:, j], cross(w[:, j], arm))
-        own = [k for k, c in enumerate(tree.coordinates) if c.link == i]
-        for k in sorted(own, key=lambda k: tree.coordinates[k].order):
+        for _, k in sorted((c.order, k) for k, c in enumerate(tree.coordinates) if c.link == i):
             rate, second = qd[:, k, None], qdd[:, k, None]
             if tree.coordinates[k].kind == "shift":  # along the axes of what carries it
                 x = moved.v[:, k]

@@ -23,8 +23,8 @@ from ..robot import (
     SerialRobot,
     need_robot,
 )
-from . import assembling, delta, delta_motion, inverses, serial, serial_inverse
-from .base import SINGULAR, TURN, Architecture, Coordinate, Drive, Hanging, Resolved, Solved
+from . import assembling, delta, delta_motion, inverses, posing, serial, serial_inverse
+from .base import SINGULAR, TURN, Architecture, Branch, Coordinate, Drive, Hanging, Resolved, Solved
 from .mobility import mobility, redundancy
 
 __all__ = ["Delta", "Mechanism", "Serial", "architecture_of", "outstretched"]
@@ -278,12 +278,30 @@ class Mechanism(Architecture):
 
     def resolve(self, theta: ArrayLike | None, position: ArrayLike | None) -> Resolved:
         """Motors as given, passive coordinates from the loops; or the tip's place."""
-        x, reason = assembling.resolve(self.robot, theta, position)
+        if theta is not None and position is not None:
+            raise SuppleError("theta and position are both given: give one of them")
+        if position is None:
+            x, reason = assembling.resolve(self.robot, theta)
+        else:
+            x, reason = posing.inverse(self.geometry, position)
         clear, good, motors = np.zeros(len(x)), reason == "", x[:, self.geometry.driven]
         clear[good] = self.geometry.clearance(x[good]) if good.any() else 0.0
         if position is not None:
             motors[~good] = np.nan
         return Resolved(x, motors, None, reason, clear)
+
+    def joint_motion(self, x: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        """Its motors, before what stands beside them."""
+        k = len(self.robot.motors)
+        return x[:, :k], v[:, :k], a[:, :k]
+
+    def branch(self, theta: Array, first: Array | None = None) -> Branch:
+        """Whole configurations, of mechanisms with loops."""
+        m = self.geometry
+        if not m.loops or not len(m.tree.passive):
+            return super().branch(theta)
+        x, reached = assembling.along(m, theta, first)
+        return Branch(x, reached, m.clearance(x[:reached]) if reached else np.zeros(0))
 
     @property
     def outstretched(self) -> Array | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, rpy_rotation
-from ..robot import SerialRobot, remembered
+from ..robot import Link, SerialRobot, remembered
 
 __all__ = ["Placement", "configuration", "place", "resolve", "rows_of"]
 
@@ -48,25 +47,25 @@ def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
     return given
 
 
-def rows_of(theta: ArrayLike, width: int, wanted: Callable[[], str]) -> Array:
+def rows_of(theta: ArrayLike, width: int, wanted: str) -> Array:
     """Return theta as (B, width); a sentence says what is `wanted` where it is none."""
     try:
         given = np.atleast_2d(np.asarray(theta, float))
     except (TypeError, ValueError):
-        raise SuppleError(f"theta is not an array of numbers: give {wanted()}") from None
+        raise SuppleError(f"theta is not an array of numbers: give {wanted}") from None
     if given.ndim != 2 or given.shape[1] != width:
-        raise SuppleError(f"theta has {given.shape[-1]} entries: give {wanted()}")
+        raise SuppleError(f"theta has {given.shape[-1]} entries: give {wanted}")
     return given
 
 
 def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray[np.object_]]:
     """Return theta as a (B, joints) array, and why a pose is none, (B,), empty where it is one."""
-    moving = remembered(robot, "moving", lambda: robot.moving)
+    moving, wanted = remembered(robot, "moving", _moving, robot)
     if theta is None:
         if any(link.joint.type == "prismatic" and not link.rigid for link in moving):
-            raise SuppleError(f"theta is missing: give {_wanted(robot)}")
+            raise SuppleError(f"theta is missing: give {wanted}")
         theta = np.zeros(len(moving))
-    given = rows_of(theta, len(moving), lambda: _wanted(robot))
+    given = rows_of(theta, len(moving), wanted)
     reason = np.full(len(given), "", object)
     if not np.isfinite(given).all():
         reason[~np.isfinite(given).all(axis=1)] = (
@@ -85,12 +84,14 @@ def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray
     return given, reason
 
 
-def _wanted(robot: SerialRobot) -> str:
+def _moving(robot: SerialRobot) -> tuple[tuple[Link, ...], str]:
+    """The links whose joints move, and their coordinates in words."""
+    links = robot.moving
     names = ", ".join(
         f"{link.name} ({'m outside' if link.joint.type == 'prismatic' else 'rad'})"
-        for link in robot.moving
+        for link in links
     )
-    return f"{len(robot.moving)} joint coordinates: {names}" if names else "none, no joint moves"
+    return links, f"{len(links)} joint coordinates: {names}" if names else "none, no joint moves"
 
 
 @dataclass(frozen=True)
@@ -103,29 +104,28 @@ class _Mounted:
     length: float
 
 
+def _mounts(robot: SerialRobot) -> tuple[list[_Mounted], Array]:
+    """What `place` needs of every link, and the axes of those joints that turn or slide, (n, 3)."""
+    mounts = [
+        _Mounted(joint.type, np.asarray(mount.xyz), rpy_rotation(mount.rpy), link.length or 0.0)
+        for link in robot.links
+        for joint, mount in [(link.joint, link.joint.mount)]
+    ]
+    return mounts, np.array([link.joint.direction for link in robot.jointed]).reshape(-1, 3)
+
+
 def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:
     """Return the root frame of every link at the configurations theta, (joints,) or (B, joints).
 
     root = previous end . Trans(xyz) . Rz Ry Rx . Rot(axis, theta); a beam runs along its +x.
     """
     given = configuration(robot, theta)
-    mounts = remembered(
-        robot,
-        "mounts",
-        lambda: [
-            _Mounted(joint.type, np.asarray(mount.xyz), rpy_rotation(mount.rpy), link.length or 0.0)
-            for link in robot.links
-            for joint, mount in [(link.joint, link.joint.mount)]
-        ],
-    )
+    mounts, axes = remembered(robot, "mounts", _mounts, robot)
     B, n = len(given), len(mounts)
     R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
     R_end, p_end = np.eye(3), np.zeros(3)  # the base: the same in every configuration
     given = robot.spread(given)
-    axes = remembered(
-        robot, "axes", lambda: np.array([link.joint.direction for link in robot.jointed])
-    )
-    turned = axis_rotation(axes.reshape(-1, 3), given)  # of slides too, which do not use it
+    turned = axis_rotation(axes, given)  # of slides too, which do not use it
     column = 0
     for i, link in enumerate(mounts):
         p[:, i] = p_end + R_end @ link.xyz

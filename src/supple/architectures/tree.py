@@ -100,8 +100,7 @@ class Tree:
                 p_end = p[:, j] + (L[:, j, None] if s is None else s) * R_end[:, :, 0]
             p[:, i] = p_end + R_end @ self.p[i]
             R[:, i], L[:, i] = R_end @ self.R[i], self.length[i]
-            own = [k for k, c in enumerate(self.coordinates) if c.link == i]
-            for k in sorted(own, key=lambda k: self.coordinates[k].order):
+            for _, k in sorted((c.order, k) for k, c in enumerate(self.coordinates) if c.link == i):
                 c = self.coordinates[k]
                 if c.kind == "slide":
                     v[:, k], L[:, i] = R[:, i] @ c.axis, q[:, k]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
@@ -278,11 +278,3 @@ def check_count(word: str, count: Count, links: int) -> None:
 
 
 BASES: dict[str, type[Basis]] = {"assumed": AssumedModes, "elements": FiniteElements}
-
-
-def rigid_basis(parts: Mapping[str, Any]) -> Basis:
-    """Return a basis for a robot whose links, by path, are all rigid: none needed, else refused."""
-    bent = [path.rpartition(".")[2] for path, part in parts.items() if not part.rigid]
-    if bent:
-        raise SuppleError(f"basis is missing: {bent[0]} bends, give one such as AssumedModes(2)")
-    return AssumedModes(1)

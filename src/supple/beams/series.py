@@ -88,7 +88,14 @@ class Series:
         rows = [beam.on_panel((a + b) / 2 + (b - a) / 2 * t) for a, b in pairwise(edges)]
         self.beam, self.panels = beam, Panels(edges, np.array(rows))
         self.soft = [bool(np.isfinite(rows[0][0, k[0]])) for _, _, k, _ in MOTIONS]
-        self.unit = _unit(self.slowest())
+        # Unit of omega^2, a power of four, so that no power of it leaves the range: about the
+        # first clamped frequency, terms are then at most of the size of the first ones
+        slow = self.slowest()
+        pairs = ((slow.EA, slow.m), (slow.GJ, slow.rIp))
+        first = [(math.pi / slow.L) ** 2 * stiff / heavy for stiff, heavy in pairs if heavy]
+        first += [(math.pi / slow.L) ** 4 * stiff / slow.m for stiff in slow.EI if slow.m]
+        known = [value for value in first if 0 < value < math.inf]
+        self.unit = 4.0 ** round(math.log(min(known), 4)) if known else 1.0
         self._states: dict[int, tuple[list[Array], list[Array]]] = {}
         self._forms: dict[tuple[int, int], Array] = {}
         self._curves: dict[float, Array] = {}
@@ -270,18 +277,6 @@ class Series:
         _, EA, xy, xz, k_xy, k_xz, GJ, *_ = low.tolist()
         m, r_xy, r_xz, r_p = high[[0, 7, 8, 9]].tolist()
         return Beam(self.beam.L, m, EA, (xy, xz), (k_xy, k_xz), GJ, (r_xy, r_xz), r_p)
-
-
-def _unit(slow: Beam) -> float:
-    """Unit of omega^2 in a series, a power of four, so that no power of it leaves the range.
-
-    About the first clamped frequency: terms are then at most of the size of the first ones.
-    """
-    pairs = ((slow.EA, slow.m), (slow.GJ, slow.rIp))
-    first = [(math.pi / slow.L) ** 2 * stiff / heavy for stiff, heavy in pairs if heavy]
-    first += [(math.pi / slow.L) ** 4 * stiff / slow.m for stiff in slow.EI if slow.m]
-    known = [value for value in first if 0 < value < math.inf]
-    return 4.0 ** round(math.log(min(known), 4)) if known else 1.0
 
 
 @lru_cache(maxsize=512)

@@ -60,7 +60,18 @@ class Span:
         """Return the section at x, or None where stiffnesses are given instead."""
         if not isinstance(self.first, Shape):
             return None
-        return _between(self.first, self.second, (x - self.start) / (self.stop - self.start))
+        # The section between two of one shape: every size, or moment, linear
+        t = (x - self.start) / (self.stop - self.start)
+        values: dict[str, Any] = {}
+        for key in type(self.first).model_fields:
+            a, b = getattr(self.first, key), getattr(self.second, key)
+            if isinstance(a, tuple) and isinstance(b, tuple):
+                values[key] = tuple((1 - t) * p + t * q for p, q in zip(a, b, strict=True))
+            elif isinstance(a, float) and isinstance(b, float):
+                values[key] = (1 - t) * a + t * b
+            else:
+                values[key] = a
+        return type(self.first).model_construct(**values)
 
     def exact(self, x: Array) -> Array:
         """Return the properties at x, (P, 10), from the sizes there."""
@@ -92,20 +103,6 @@ class Span:
             rows[:, [3, 5, 6]], rows[:, [8, 9]] = math.inf, 0.0
         rows[:, list(self.excluded)] = math.inf
         return rows
-
-
-def _between(first: Shape, second: Shape, t: float) -> Shape:
-    """The section between two of one shape: every size, or moment, linear."""
-    values: dict[str, Any] = {}
-    for key in type(first).model_fields:
-        a, b = getattr(first, key), getattr(second, key)
-        if isinstance(a, tuple) and isinstance(b, tuple):
-            values[key] = tuple((1 - t) * p + t * q for p, q in zip(a, b, strict=True))
-        elif isinstance(a, float) and isinstance(b, float):
-            values[key] = (1 - t) * a + t * b
-        else:
-            values[key] = a
-    return type(first).model_construct(**values)
 
 
 @lru_cache(maxsize=1024)
@@ -215,10 +212,7 @@ class VaryingBeam(AnyBeam):
 
     def stiff(self) -> VaryingBeam:
         """Return the beam with every deformation excluded."""
-        return self._stiffer((1, 2, 3, 6))
-
-    def _stiffer(self, columns: tuple[int, ...]) -> VaryingBeam:
-        return replace(self, spans=tuple(replace(s, excluded=columns) for s in self.spans))
+        return replace(self, spans=tuple(replace(s, excluded=(1, 2, 3, 6)) for s in self.spans))
 
     def rod(self, start: float, stop: float) -> Array:
         """Return the (6, 6) rigid mass about x = 0 of the beam laid from start, up to stop."""

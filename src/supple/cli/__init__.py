@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -114,7 +115,7 @@ def main() -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RobotWarning)
-            warnings.showwarning = _told(warnings.showwarning)
+            warnings.showwarning = partial(_tell, warnings.showwarning, set())
             code = int(app(arguments, prog_name="supple", standalone_mode=False) or 0)
         if code == 130:  # typer tells of Ctrl-C so
             raise KeyboardInterrupt
@@ -140,17 +141,14 @@ def main() -> int:
     return 2
 
 
-def _told(usual: Callable[..., None]) -> Callable[..., None]:
-    """Our own warnings as plain sentences on the error stream, once; others as usual."""
-    seen: set[str] = set()
-
-    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
-        if category.__module__.partition(".")[0] == __name__.partition(".")[0]:
-            if str(message) not in seen:
-                word = "note" if issubclass(category, RobotWarning) else "Warning"
-                say(f"{word}: {message}", err=True)
-            seen.add(str(message))
-        else:
-            usual(message, category, *rest)
-
-    return show
+def _tell(
+    usual: Any, seen: set[str], message: Warning | str, category: type[Warning], *rest: Any
+) -> None:
+    """Tell our own warnings as plain sentences on the error stream, once; others as usual."""
+    if category.__module__.partition(".")[0] == __name__.partition(".")[0]:
+        if str(message) not in seen:
+            word = "note" if issubclass(category, RobotWarning) else "Warning"
+            say(f"{word}: {message}", err=True)
+        seen.add(str(message))
+    else:
+        usual(message, category, *rest)

@@ -23,7 +23,6 @@ __all__ = [
     "angles",
     "asked",
     "numbers",
-    "pulled",
     "refuse",
     "values",
 ]
@@ -125,11 +124,6 @@ def refuse(context: typer.Context, names: tuple[str, ...], why: str) -> None:
     if typed:
         it = "it" if len(typed) == 1 else "them"
         raise SuppleError(f"{', '.join(typed)} would change nothing {why}: leave {it} out")
-
-
-def pulled(robot: Robot, gravity: str | None) -> Robot:
-    """Return the robot under the gravity asked for, or its own."""
-    return robot if gravity is None else robot.with_("gravity", numbers(gravity, "--gravity", 3))
 
 
 def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:

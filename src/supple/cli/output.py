@@ -25,7 +25,6 @@ __all__ = [
     "columns_of",
     "digits",
     "draw_answer",
-    "not_over_whole",
     "plain",
     "plane_of",
     "print_json",
@@ -95,24 +94,20 @@ def columns_of(document: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 def _spread(name: str, column: list[Any]) -> Iterable[tuple[str, list[Any]]]:
     """One column, or one for each key or place inside its entries."""
-    keys: dict[Any, None] = {}
-    for entry in column:
-        if isinstance(entry, dict):
-            keys.update(dict.fromkeys(entry))
-        elif isinstance(entry, list):
-            keys.update(dict.fromkeys(range(len(entry))))
+    # What is inside each entry, by its key or place
+    each: list[dict[Any, Any]] = [
+        entry
+        if isinstance(entry, dict)
+        else dict(enumerate(entry if isinstance(entry, list) else ()))
+        for entry in column
+    ]
+    keys = dict.fromkeys(key for inside in each for key in inside)
     if not keys:
         yield name, column
     for key in keys:
-        inner = [_entry(entry, key) for entry in column]
+        inner = [inside.get(key) for inside in each]
         word = str(key + 1 if isinstance(key, int) else key)
         yield from _spread(f"{name}.{word}" if name else word, inner)
-
-
-def _entry(entry: Any, key: Any) -> Any:
-    if isinstance(entry, list):
-        return entry[key] if isinstance(key, int) and key < len(entry) else None
-    return entry.get(key) if isinstance(entry, dict) else None
 
 
 def _plain(value: Any) -> Any:
@@ -168,13 +163,6 @@ def save_answer(found: Any, save: str, store: Callable[[Any, str], Any] | None =
     from ..view.page.reports import save_report
 
     (save_report if is_page(save) else store or type(found).save)(found, save)
-
-
-def not_over_whole(complete: bool, *places: str | None) -> tuple[str | None, ...]:
-    """Return where an answer is written: beside what is there when the answer is only a part."""
-    from ..files.disk import partial_place
-
-    return tuple(p if complete or p is None else str(partial_place(p)) for p in places)
 
 
 def tell_places(plot: str | None, save: str | None) -> None:

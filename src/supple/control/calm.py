@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..answers.held import Timed
 from ..errors import SuppleError
 from .trajectories import LAWS, Trajectory
 
@@ -34,7 +35,7 @@ GAUSS = np.array([-np.sqrt(0.6), 0.0, np.sqrt(0.6)]), np.array([5, 8, 5]) / 18
 
 
 @dataclass(frozen=True, eq=False)
-class CalmMove(Trajectory):
+class CalmMove(Timed, Trajectory):
     """x = start + s(t) (end - start), s'' piecewise linear.
 
     Attributes:
@@ -48,10 +49,6 @@ class CalmMove(Trajectory):
     t: Array
     acceleration: Array
     left: float
-
-    @property
-    def duration(self) -> float:
-        return float(self.t[-1])
 
     @property
     def breaks(self) -> tuple[float, ...]:

@@ -19,6 +19,7 @@ from ..architectures.kinds import architecture_of
 from ..arguments import checked, reals, some
 from ..beams.basis import AssumedModes
 from ..equations.build import build
+from ..equations.closed.coupled import near_symbols
 from ..equations.model import Model, a_model
 from ..errors import SuppleError
 from .plant import at_rest, riccati, weight
@@ -74,7 +75,10 @@ class Controller(Held, ABC):
         """Raise a SuppleError when it does not fit the model."""
 
     def function(self, model: Model) -> Any:
-        """Return the law as a CasADi function (q, qd, r, rd, rdd) -> tau."""
+        """Return the law as a CasADi function (q, qd, r, rd, rdd) -> tau.
+
+        Of a model whose loops are looked for near symbols, these are its last input.
+        """
 
         def make() -> Any:
             import casadi as ca
@@ -83,14 +87,27 @@ class Controller(Held, ABC):
             q, qd = symbol("q", model.size), symbol("qd", model.size)
             r, rd, rdd = (symbol(word, model.joints) for word in ("r", "rd", "rdd"))
             tau = self.effort(model, q, qd, Wanted(r, rd, rdd))
-            return ca.Function("law", [q, qd, r, rd, rdd], ca.cse([ca.densify(tau)]))
+            inputs = [q, qd, r, rd, rdd, *model.functions.beside]
+            return ca.Function("law", inputs, ca.cse([ca.densify(tau)]))
 
         self.check(model)
         return model.functions.derived(("law", self), make)
 
-    def efforts(self, model: Model, state: tuple[Array, Array], wanted: Sequence[Array]) -> Array:
-        """Return the efforts (n, joints) at states (n, N) for motions wanted (n, joints) each."""
-        found = self.function(model).map(len(state[0]))(*(x.T for x in (*state, *wanted)))
+    def efforts(
+        self,
+        model: Model,
+        state: tuple[Array, Array],
+        wanted: Sequence[Array],
+        near: Array | None = None,
+    ) -> Array:
+        """Return the efforts (n, joints) at states (n, N) for motions wanted (n, joints) each.
+
+        `near` (n, w): about where the followers of loops are.
+        """
+        given = [*state, *wanted]
+        if near is not None:
+            model, given = near_symbols(model)[0], [*given, near]
+        found = self.function(model).map(len(state[0]))(*(x.T for x in given))
         return np.array(found).T
 
 
@@ -224,7 +241,7 @@ class ComputedTorque(Gains):
 
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         k = model.joints
-        stiff = model.functions.derived("rigid twin", lambda: rigid_model(model))
+        stiff = model.functions.derived("rigid twin", rigid_model, model)
         u = self.joint_acceleration(model, q, qd, wanted)
         functions = stiff.functions.alongside(model.functions)
         return functions.expression("inverse_dynamics")(q[:k], qd[:k], u)

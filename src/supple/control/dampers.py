@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -214,7 +215,7 @@ def h_infinity(
             f"no H-infinity law was found ({type(problem).__name__}: {problem}): try another "
             "effort_weight, noise, mode_weight, or stiffer servo gains"
         ) from problem
-    return min(found, key=lambda pair: pair[0])[1]
+    return min(found, key=itemgetter(0))[1]
 
 
 def _finer(model: Model, at: Plant) -> Model:
@@ -230,11 +231,8 @@ def _finer(model: Model, at: Plant) -> Model:
     links = architecture_of(model.robot).parts().values()
     bending = max(1, sum(not link.rigid for link in links))
     most = -(-(model.size - model.joints) // bending)
-    return remembered(
-        model.robot,
-        ("finer", most, ratio),
-        lambda: build(model.robot, AssumedModes(most + 2), damping=ratio),
-    )
+    key, basis = ("finer", most, ratio), AssumedModes(most + 2)
+    return remembered(model.robot, key, build, model.robot, basis, damping=ratio)
 
 
 def _h_infinity(
@@ -332,7 +330,7 @@ def _searched(closed: Callable[[Array], Array], start: Array, band: float) -> Ar
         options = {"maxiter": 200 * len(start), "xatol": 1e-4}
         found = minimize(cost, x, method="Nelder-Mead", options=options)
         tries.append((found.fun, found.x))
-    best = min(tries, key=lambda pair: pair[0])
+    best = min(tries, key=itemgetter(0))
     if best[0] > -0.0 or best[0] > cost(start) + 1e-12:
         raise SuppleError("no gain damps the lowest modes: give other servo gains or gauges")
     return np.asarray(best[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["held", "tustin"]
+__all__ = ["held"]
 
 Array = NDArray[np.float64]
 
@@ -36,14 +36,3 @@ def held(A: Array, B: Array, period: float, delay: float = 0.0) -> tuple[Array, 
     Gamma[n : n + m] = np.eye(m)
     Phi[n + m :, n:-m] = np.eye((depth - 1) * m)
     return Phi, Gamma, depth
-
-
-def tustin(A: Array, B: Array, C: Array, D: Array, period: float) -> tuple[Array, ...]:
-    """Return the matrices from sample to sample of x' = A x + B u, y = C x + D u.
-
-    By the trapezoidal rule, s = 2 (z - 1) / (T (z + 1)): stable systems stay stable.
-    """
-    half = period / 2
-    back = np.linalg.inv(np.eye(len(A)) - half * A)
-    Ad = back @ (np.eye(len(A)) + half * A)
-    return Ad, period * back @ B, C @ back, D + half * C @ back @ B

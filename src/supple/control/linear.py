@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import number, optional, reals
+from ..equations.closed.coupled import near_symbols
 from ..equations.evaluate import Evaluator
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..outputs.output import Motion, Output
 from ..outputs.sensor import Sensor
 from .controllers import Controller, Wanted
-from .discrete import tustin
 from .plant import Plant, as_measures
 
 __all__ = ["LinearController"]
@@ -123,8 +123,15 @@ class LinearController(Controller):
         u = ca.vertcat(y, r)
         return qdd, tau, ca.mtimes(ca.DM(self.A), z) + ca.mtimes(ca.DM(self.B), u)
 
-    def efforts_along(self, model: Model, state: tuple[Array, Array, Array], r: Array) -> Array:
-        """Return the efforts (n, joints) at states q, qd, z (n, .) for references (n, joints)."""
+    def efforts_along(
+        self, model: Model, state: tuple[Array, Array, Array], r: Array, near: Array | None = None
+    ) -> Array:
+        """Return the efforts (n, joints) at states q, qd, z (n, .) for references (n, joints).
+
+        `near` (n, w): about where the followers of loops are.
+        """
+        beside = [] if near is None else [near]
+        model = model if near is None else near_symbols(model)[0]
 
         def make() -> Evaluator:
             import casadi as ca
@@ -133,10 +140,11 @@ class LinearController(Controller):
             x = [symbol(w, s) for w, s in zip("qvz", (n, n, len(self.A)), strict=True)]
             want = symbol("r", model.joints)
             tau = self.loop(model, (x[0], x[1], x[2]), Wanted(want, want, want))[1]
-            return Evaluator(ca.Function("efforts", [*x, want], [ca.densify(tau)]))
+            inputs = [*x, want, *model.functions.beside]
+            return Evaluator(ca.Function("efforts", inputs, [ca.densify(tau)]))
 
         found: Evaluator = model.functions.derived(("efforts of law", self), make)
-        return found(*state, r)[0]
+        return found(*state, r, *beside)[0]
 
     def _measured(self, model: Model, q: Expression, qd: Expression, qdd: Expression) -> Expression:
         import casadi as ca
@@ -153,7 +161,11 @@ class LinearController(Controller):
                     f"{period:g} s"
                 )
             return self
-        A, B, C, D = tustin(self.A, self.B, self.C, self.D, period)
+        # By the trapezoidal rule, s = 2 (z - 1) / (T (z + 1)): stable systems stay stable
+        half, unit = period / 2, np.eye(len(self.A))
+        back = np.linalg.inv(unit - half * self.A)
+        A, B = back @ (unit + half * self.A), period * back @ self.B
+        C, D = self.C @ back, self.D + half * self.C @ back @ self.B
         return replace(self, A=A, B=B, C=C, D=D, period=period)
 
     def closed(self, at: Plant, period: float | None = None, delay: float = 0.0) -> Array:

@@ -141,7 +141,16 @@ def lqg(  # noqa: PLR0913 - every choice by keyword
     efforts that are held and come `delay` late: run it in Sampled with both.
     """
     outputs = as_measures(measures, model)
-    joints = _encoders(model, outputs) if integral else None
+    joints = None
+    if integral:  # (joints, outputs): which outputs are the joints themselves
+        names = [name for output in outputs for name in output.names(model)]
+        wanted = [f"encoder.{name}" for name in model.chain.motors]
+        for name in wanted:
+            if name not in names:
+                raise SuppleError(
+                    f"integral action needs an Encoder on every joint: {name} is not among measures"
+                )
+        joints = np.array([[float(name == given) for given in names] for name in wanted])
     seen = observer(
         model, theta, outputs, effort_noise, measurement_noise, period=period, delay=delay
     )
@@ -168,18 +177,6 @@ def lqg(  # noqa: PLR0913 - every choice by keyword
         K = np.linalg.solve(R + Bw.T @ X @ Bw, Bw.T @ X @ Aw)
     joints = np.zeros((0, len(seen.C))) if joints is None else joints
     return _joined(seen, np.asarray(K[:, :s]), np.asarray(K[:, s:]), joints, period)
-
-
-def _encoders(model: Model, measures: tuple[Output, ...]) -> Array:
-    """(joints, outputs): which outputs are the joints themselves."""
-    names = [name for output in measures for name in output.names(model)]
-    wanted = [f"encoder.{name}" for name in model.chain.motors]
-    for name in wanted:
-        if name not in names:
-            raise SuppleError(
-                f"integral action needs an Encoder on every joint: {name} is not among measures"
-            )
-    return np.array([[float(name == given) for given in names] for name in wanted])
 
 
 def _joined(

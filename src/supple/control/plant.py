@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import listed, reals, shown
-from ..equations.equilibrium import static_state
+from ..equations.equilibrium import standing, static_state
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..outputs.measuring import evaluator, slopes
@@ -20,6 +20,7 @@ from ..outputs.output import Output
 __all__ = ["Plant", "as_measures", "at_rest", "doubled", "plant", "riccati", "weight"]
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-12  # of the fastest pole: what is damped less than this is not damped
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ def at_rest(model: Model, theta: ArrayLike) -> tuple[Array, Array, Array, Array]
         raise SuppleError(
             f"{model.robot.name} has no joint that moves: there is nothing to control"
         )
+    model = standing(model, theta)
     q = static_state(model, theta)
     n, k, still = model.size, model.joints, np.zeros(model.size)
     tau = model.inverse_dynamics(q, still, still)[:k]
@@ -79,6 +81,7 @@ def at_rest(model: Model, theta: ArrayLike) -> tuple[Array, Array, Array, Array]
 
 def plant(model: Model, theta: ArrayLike, measures: Sequence[Output]) -> Plant:
     """Return a model at rest at theta with what is measured of it."""
+    model = standing(model, theta)
     q, tau, A, B = at_rest(model, theta)
     n, k, still = model.size, model.joints, np.zeros(model.size)
     (dq, dqd), dtau = np.hsplit(A[n:], 2), B[n:]
@@ -134,11 +137,36 @@ def riccati(
                 warnings.simplefilter("ignore", RuntimeWarning)
                 more = solve_continuous_lyapunov((A - B @ K).T, left)
             X = X + (more + more.T) / 2
-    except (np.linalg.LinAlgError, ValueError) as problem:
-        raise SuppleError(
-            f"no {what} with these weights: {problem}; measure every joint, and weigh what moves"
-        ) from None
-    return found
+        F = found @ B if S is None else found @ B + S
+        poles = np.linalg.eigvals(A - B @ np.linalg.solve(R, F.T))
+        if poles.real.max() <= -ROUNDING * np.abs(poles).max():
+            return found
+    except (np.linalg.LinAlgError, ValueError):
+        pass
+    raise SuppleError(f"no {what} with these weights: {_left_out(A, B, Q, what, sampled)}")
+
+
+def _left_out(A: Array, B: Array, Q: Array, what: str, sampled: bool) -> str:
+    """The slowest motion that nothing damps and that B or Q leaves out, in words (Hautus)."""
+    words = ("measured", "moved by the noise of the efforts", "measure every joint")
+    if what != "observer":
+        words = ("moved by the motors", "weighed", "weigh every joint")
+    values = np.linalg.eigvals(A)
+    rates = np.log(values.astype(complex) + 1e-300) if sampled else values
+    for s, rate in sorted(zip(values, rates, strict=True), key=lambda pair: abs(pair[1])):
+        if rate.real < -1e-9 * abs(rate):
+            continue
+        for X, Y, word in ((A, B, words[0]), (A.T, Q, words[1])):
+            rows = np.hstack(
+                [X - s * np.eye(len(A)), Y * np.abs(X).max() / max(np.abs(Y).max(), 1e-300)]
+            )
+            rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+            if np.linalg.svd(rows, compute_uv=False)[-1] < 1e-9:
+                how = "a motion that nothing holds"
+                if not sampled and abs(s) > 1e-3:
+                    how = f"a vibration at {abs(s) / (2 * np.pi):.4g} Hz that nothing damps"
+                return f"{how} is not {word}; {words[2]}, or build the Model with damping=0.01"
+    return f"its motions cannot be told apart to rounding; {words[2]}, or give other weights"
 
 
 def doubled(A: Array, B: Array, Q: Array, R: Array) -> Array:

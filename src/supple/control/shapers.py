@@ -129,7 +129,7 @@ class Shaper(Held):
         times = np.add.outer(self.times, other.times).ravel()
         amplitudes = np.multiply.outer(self.amplitudes, other.amplitudes).ravel()
         order = np.argsort(times, kind="stable")
-        lowest = min((self, other), key=lambda one: one.frequency_hz)
+        lowest = self if self.frequency_hz <= other.frequency_hz else other
         return Shaper(
             f"{self.kind}*{other.kind}",
             times[order],
@@ -161,35 +161,27 @@ class Shaper(Held):
         np.add.at(shares, first, self.amplitudes * (1 - share))
         np.add.at(shares, first + 1, self.amplitudes * share)
         used = np.flatnonzero(shares)
-        for _ in range(1 + WIDER):
-            coefficients, open_by = self._closed(shares[used], used / rate)
+        for _wider in range(1 + WIDER):
+            t, own = used / rate, shares[used]
+            rows = [np.ones(len(t))]
+            for zero in self.zeros:
+                grown = np.exp(zero.exponent * (t - t[-1]))
+                for k in range(zero.order):
+                    term = (t / t[-1]) ** k * grown
+                    rows += [term.real, term.imag]
+            C, wanted = np.array(rows), np.eye(len(rows))[0]
+            for _ in range(3):  # the second and third time for rounding only
+                own = own + np.linalg.lstsq(C, wanted - C @ own, rcond=1e-13)[0]
+            open_by = float(np.abs(wanted - C @ own).max())
             if open_by < 1e-9:
                 whole = np.zeros(used[-1] + 1)
-                whole[used] = coefficients
+                whole[used] = own
                 return whole
             used = np.unique([used, np.maximum(used - 1, 0), used + 1])
         raise SuppleError(
             f"at {rate:g} Hz the samples are too far apart for this shaper (a condition stays "
             f"open by {open_by:.1e}): sample faster, or choose one with fewer zeros"
         )
-
-    def _closed(self, shares: Array, t: Array) -> tuple[Array, float]:
-        """Shares at times t changed least so that their sum is one and every zero is kept.
-
-        Also by how much the worst condition stays open.
-        """
-        rows = [np.ones(len(t))]
-        for zero in self.zeros:
-            grown = np.exp(zero.exponent * (t - t[-1]))
-            for k in range(zero.order):
-                term = (t / t[-1]) ** k * grown
-                rows += [term.real, term.imag]
-        C = np.array(rows)
-        wanted = np.zeros(len(C))
-        wanted[0] = 1.0
-        for _ in range(3):  # the second and third time for rounding only
-            shares = shares + np.linalg.lstsq(C, wanted - C @ shares, rcond=1e-13)[0]
-        return shares, float(np.abs(wanted - C @ shares).max())
 
 
 def _spaced(count: int, zeta: float) -> tuple[list[float], list[float], list[float]]:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import kept
+from ..answers.held import Timed, kept
 from ..errors import SuppleError
 from .shapers import Shaper
 from .trajectories import Trajectory
@@ -180,7 +180,7 @@ class Scheduled(Trajectory):
 
 
 @dataclass(frozen=True, eq=False)
-class Samples(Trajectory):
+class Samples(Timed, Trajectory):
     """A trajectory through samples: cubic splines, at rest at both ends.
 
     Attributes:
@@ -191,10 +191,6 @@ class Samples(Trajectory):
     positions: Array
     velocities: Array | None = None
     smooth: bool = field(default=True, init=False)
-
-    @property
-    def duration(self) -> float:
-        return float(self.t[-1])
 
     @property
     def seams(self) -> tuple[float, ...]:

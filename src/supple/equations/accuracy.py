@@ -195,6 +195,7 @@ def _remedy(robot: Any, pose: Pose, basis: Basis, chain: Chain, right: _Linear) 
             for axial in (0, 1):
                 wider = replace(basis, count=n, torsion=None, axial=axial)
                 called = f"AssumedModes({n}{twist}{', axial=1' if axial else ''})"
+                called += ", whose links can stretch" if axial and basis.axial == 0 else ""
                 candidates.append((wider, called))
         candidates.append((FiniteElements(2), "FiniteElements(2)"))
     made: list[tuple[tuple[Any, ...], Any]] = []  # of links that are alike but for rounding

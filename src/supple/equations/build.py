@@ -14,7 +14,7 @@ from ..architectures.assembling import mechanism_of
 from ..architectures.base import warn_near
 from ..architectures.kinds import Serial, architecture_of
 from ..arguments import checked, one_of, optional, shown, switch
-from ..beams.basis import Basis, rigid_basis
+from ..beams.basis import AssumedModes, Basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
@@ -99,7 +99,12 @@ def build(  # noqa: PLR0913 - every choice by keyword
             )
         damping = RobotDamping(modal_damping)
     read = Reading.of(reading, deflection=deflection, velocity=velocity, beta=beta)
-    basis = rigid_basis(architecture_of(robot).parts()) if basis is None else basis
+    if basis is None:  # none is needed where nothing bends
+        for path, part in architecture_of(robot).parts().items():
+            if not part.rigid:
+                bent = f"{path.rpartition('.')[2]} bends"
+                raise SuppleError(f"basis is missing: {bent}, give one such as AssumedModes(2)")
+        basis = AssumedModes(1)
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
     asked = _Asked(basis, read, stiffening, damping_of(damping), compiled)

@@ -50,7 +50,21 @@ class ChainFunctions(Functions):
                 outputs = [slope(forward, k)(*x) for k in range(len(x))]
                 names = [f"out{i}" for i in range(len(x))]
                 return ca.Function("derivatives", x, outputs, words, names)
-        return _function(name, self._laws, self._beta)
+        # Make one CasADi function, common subexpressions shared, outputs dense
+        import casadi as ca
+
+        words = INPUTS[name]
+        symbols = {word: ca.SX.sym(word, _sizes(self._laws)[word]) for word in words}
+        given = {word: ca.vertsplit(symbol) for word, symbol in symbols.items()}
+        outputs = _outputs(name, self._laws, given)
+        dense = [ca.densify(_expression(out)) for out in outputs]
+        names = [f"out{i}" for i in range(len(dense))]
+        if self._beta is None:
+            return ca.Function(name, list(symbols.values()), ca.cse(dense), list(words), names)
+        found = ca.Function(
+            name, [*symbols.values(), self._beta], ca.cse(dense), [*words, "beta"], names
+        )
+        return lambda *given: found(*given, self._beta)
 
     @property
     def taped(self) -> bool:
@@ -139,25 +153,6 @@ class ChainFunctions(Functions):
 def _sizes(laws: AnyLaws) -> dict[str, int]:
     n = laws.chain.size
     return {"q": n, "qd": n, "qdd": n, "tau": len(laws.chain.joints), "wrench": 6}
-
-
-def _function(name: str, laws: AnyLaws, beta: Any = None) -> Any:
-    """Make one CasADi function, common subexpressions shared, outputs dense.
-
-    With `beta`, symbols that stand in the laws, it is bound to them.
-    """
-    import casadi as ca
-
-    words = INPUTS[name]
-    symbols = {word: ca.SX.sym(word, _sizes(laws)[word]) for word in words}
-    given = {word: ca.vertsplit(symbol) for word, symbol in symbols.items()}
-    outputs = _outputs(name, laws, given)
-    dense = [ca.densify(_expression(out)) for out in outputs]
-    names = [f"out{i}" for i in range(len(dense))]
-    if beta is None:
-        return ca.Function(name, list(symbols.values()), ca.cse(dense), list(words), names)
-    found = ca.Function(name, [*symbols.values(), beta], ca.cse(dense), [*words, "beta"], names)
-    return lambda *given: found(*given, beta)
 
 
 def _expression(values: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,21 @@ from ..errors import SuppleError
 from .chains.chain import check_lengths
 from .closed.coupled import ClosedFunctions
 from .evaluate import Evaluator, slope
-from .functions import near_at
+from .functions import near_at, slope_of
 from .model import Model
 
 __all__ = [
     "assembled_pose",
     "hanging",
     "slopes_at_rest",
+    "standing",
     "static_state",
     "stiffness_at",
     "total_stiffness",
 ]
 
 Array = NDArray[np.float64]
+BESIDE = 1e-6  # rad or m: followers nearer than this are on one branch
 FURTHEST = 0.3  # rad or m that a loose coordinate moves in a step towards rest
 
 
@@ -48,6 +51,28 @@ def assembled_pose(model: Model, theta: Array | None = None) -> Array:
     ]
     q[loose] = z[list(loops.kept)][loose]
     return q
+
+
+def standing(model: Model, theta: ArrayLike | None) -> Model:
+    """Return a Model whose loops at theta are those of the pose in which `forward` finds the robot.
+
+    A Model leads its loops from where it is assembled, straight to what it is asked at; that ends
+    in another branch where the way leads past a singular pose. They are led from theta then.
+    """
+    functions = model.functions
+    if theta is None or not isinstance(functions, ClosedFunctions) or functions.loops.unbent:
+        return model
+    at = np.asarray(theta, float)
+    if at.shape != (model.joints,):
+        return model  # which has a sentence of its own
+    x, reason = resolve(functions.loops.robot, at)
+    if reason[0]:
+        return model
+    q, near = assembled_pose(model, at), functions.loops.near(x)[0]
+    there = functions.evaluator("followers")(q)[0]
+    if np.abs(there - near).max(initial=0.0) < BESIDE:
+        return model
+    return replace(model, functions=functions.led_from(x[0]))
 
 
 def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
@@ -116,11 +141,17 @@ def hanging(model: Model, q: Array) -> Array:
     return q
 
 
-def stiffness_at(model: Model, q: ArrayLike) -> Array:
-    """Return K, (N, N) or (B, N, N), with links that slide at their lengths in q."""
+def stiffness_at(model: Model, q: ArrayLike, near: Array | None = None) -> Array:
+    """Return K, (N, N) or (B, N, N), with links that slide at their lengths in q.
+
+    `near`: about where the followers of loops are.
+    """
     given = np.asarray(q, float)
     check_lengths(model.chain, given)
-    return model.functions.evaluator("stiffness")(given)[0]
+    if near is None:
+        return model.functions.evaluator("stiffness")(given)[0]
+    near = near.reshape(*given.shape[:-1], -1)
+    return model.functions.evaluator("stiffness", near=True)(given, near)[0]
 
 
 def slopes_at_rest(model: Model, q: Array) -> tuple[Array, Array]:
@@ -130,11 +161,7 @@ def slopes_at_rest(model: Model, q: Array) -> tuple[Array, Array]:
         K, D = functions.evaluator("hold")(q)
         return K, D
 
-    def make() -> Evaluator:
-        return Evaluator(slope(functions.expression("dissipation"), 1), True)
-
-    lost: Evaluator = functions.derived("dissipation slope", make)
-    return total_stiffness(model, q), lost(q, 0 * q)[0]
+    return total_stiffness(model, q), slope_of(functions, "dissipation", 1)(q, 0 * q)[0]
 
 
 def total_stiffness(model: Model, q: Array) -> Array:

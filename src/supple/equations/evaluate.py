@@ -24,6 +24,7 @@ __all__ = [
     "Evaluator",
     "TapeEvaluator",
     "casadi",
+    "column",
     "compiled",
     "is_small",
     "slope",
@@ -166,6 +167,11 @@ def casadi() -> Any:
     import casadi as ca
 
     return ca
+
+
+def column(values: Sequence[Any]) -> Any:
+    """Return scalars as one CasADi column."""
+    return casadi().vertcat(*values)
 
 
 def view(array: Any) -> memoryview:

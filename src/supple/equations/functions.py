@@ -13,10 +13,10 @@ from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
 from ..robot import Robot
 from .chains.chain import Chain
-from .evaluate import AnyEvaluator, Evaluator
+from .evaluate import AnyEvaluator, Evaluator, slope
 from .evaluate import compiled as as_c
 
-__all__ = ["INPUTS", "Functions", "LoopFunctions", "near_at", "need_open"]
+__all__ = ["INPUTS", "Functions", "LoopFunctions", "near_at", "need_open", "slope_of"]
 
 Array = NDArray[np.float64]
 
@@ -53,6 +53,7 @@ class Functions(Mapping[str, Any], ABC):
     needs: frozenset[Literal["loops"]] = frozenset()  # what a stepper must take besides
     iterates: bool = False  # whether an evaluation solves equations inside: exact slopes are dear
     everywhere: bool = True  # whether every theta is a pose
+    whole: int = 0  # numbers of a whole configuration, from which followers of loops are found
     not_finite: str = ""  # what a value that is not finite means, where that is known
 
     def __init__(self, compile_: bool) -> None:
@@ -78,12 +79,25 @@ class Functions(Mapping[str, Any], ABC):
         """Return the damping ratios of a link that slides."""
         return []
 
-    def spread(self, q: Array) -> tuple[Chain | None, Array]:
+    def spread(self, q: Array, near: Array | None = None) -> tuple[Chain | None, Array]:
         """Return the tree whose loops were closed and its coordinates at states (.., N).
 
-        None and q itself where no coordinate was left out.
+        None and q itself where no coordinate was left out. `near` as of `followers`.
         """
         return None, q
+
+    def followers(self, q: Array, near: Array | None = None) -> Array:
+        """Return the coordinates (.., W) that loops determine at states (.., N).
+
+        They are those nearest to `near` (.., W), on the same branch; without it, those of the
+        branch that straight steps of q from the assembled pose lead to.
+        """
+        return np.zeros((*q.shape[:-1], 0))
+
+    @property
+    def beside(self) -> list[Any]:
+        """What expressions take besides their inputs: symbols near the followers, if bound."""
+        return []
 
     def alongside(self, other: Functions) -> Functions:
         """Return the same functions for symbols of another Model's, whose loops are near these."""
@@ -130,10 +144,10 @@ class Functions(Mapping[str, Any], ABC):
             self._expressions[name] = self.make(name)
         return self._expressions[name]
 
-    def derived(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return something made once from these functions, such as a step of an integrator."""
+    def derived(self, key: Any, make: Callable[..., Any], *given: Any) -> Any:
+        """Return make(..), made once from these functions, such as a step of an integrator."""
         if key not in self._derived:
-            self._derived[key] = make()
+            self._derived[key] = make(*given)
         return self._derived[key]
 
 
@@ -159,6 +173,15 @@ class LoopFunctions(Functions):
         why = kind.resolve(theta, None).reason[0]
         told = f"the loops of {robot.name} cannot be closed at this q: {why}"
         return SuppleError(told if why else self.not_finite.format(name=robot.name))
+
+
+def slope_of(functions: Functions, name: str, k: int) -> Evaluator:
+    """Return the Jacobian of a function's first output by its input k, for arrays, made once."""
+    made = functions.derived(("slopes", name), dict)
+    if k not in made:
+        made[k] = Evaluator(slope(functions.expression(name), k), True)
+    found: Evaluator = made[k]
+    return found
 
 
 def near_at(functions: Functions, q: Any) -> list[Any]:

@@ -16,7 +16,7 @@ from ..errors import SuppleError
 from ..robot import DeltaRobot, Joint, MechanismRobot, Motor, Robot, SerialRobot
 from .accuracy import Accuracy, accuracy
 from .chains.chain import Chain, check_lengths
-from .chains.link_fields import link_deflection, on_chord
+from .chains.link_fields import link_deflection
 from .functions import Functions, LoopFunctions
 from .readings.reading import Reading
 
@@ -147,12 +147,13 @@ class Model(Held):
         link: str,
         fraction: float = 1.0,
         frame: Literal["root", "chord"] = "root",
+        near: Array | None = None,
     ) -> Array:
         """Return the elastic displacement (3,) of a link at a fraction of its length, link axes.
 
         It is relative to the tangent at the link's root, or to the `chord` from its root to its
         bent end, then in axes turned with the chord. Under `stiffening` the shortening of the bent
-        beam is part of it, as it is of `tip`.
+        beam is part of it, as it is of `tip`. `near`: about where the followers of loops are.
         """
         frame = one_of("root", "chord")("frame", frame)
         fraction = A_PLACE("fraction", fraction)
@@ -161,7 +162,7 @@ class Model(Held):
         slides = i in chain.sliding and i not in chain.lengths_at
         if slides or chain.eta[i].stop - chain.eta[i].start < chain.links[i].inv.count:
             # loops determine some of its coordinates
-            tree, x = self.functions.spread(x)
+            tree, x = self.functions.spread(x, near)
             chain = tree or chain
         own = x[..., chain.own(i)]
         here = link_deflection(chain.links[i], own, fraction, self.stiffening)
@@ -169,7 +170,14 @@ class Model(Held):
             return here
         length = own[..., 0] if chain.links[i].slide is not None else chain.links[i].inv.length
         end = link_deflection(chain.links[i], own, 1.0, self.stiffening)
-        return on_chord(here, end, fraction, length)
+        # u - f u_end in axes whose x is the chord: R' with R e_x along L e_x + u_end, turned the
+        # short way
+        ahead, off = np.array([1.0, 0.0, 0.0]), here - fraction * end
+        chord = end + np.asarray(length, float)[..., None] * ahead
+        c = chord / np.linalg.norm(chord, axis=-1, keepdims=True)
+        w = np.cross(ahead, c)
+        back: Array = off - np.cross(w, off) + np.cross(w, np.cross(w, off)) / (1 + c[..., :1])
+        return back
 
     def derivatives(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike

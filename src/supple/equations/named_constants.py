@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..kernels.scalars import Matrix, Scalar, Vector, transpose
+from ..kernels.scalars import Matrix, Scalar, transpose
 from .chains.link_inertia import Numbers
 from .chains.sliders import Slider
 
@@ -37,10 +37,6 @@ class Named:
             self.values[name] = value
         return self.symbols[name]
 
-    def vector(self, name: str, values: Vector) -> Vector:
-        """Return a vector's symbols, name_1, name_2, .."""
-        return [self.scalar(f"{name}{j + 1}", x) for j, x in enumerate(values)]
-
     def symmetric(self, name: str, M: Matrix) -> Matrix:
         """Return a symmetric matrix's symbols, name_jl with j <= l."""
         n = len(M)
@@ -51,7 +47,10 @@ class Named:
 
     def rows(self, name: str, M: Matrix) -> Matrix:
         """Return the symbols of a matrix whose rows are x, y and z."""
-        return [self.vector(f"{name}{AXES[a]}", row) for a, row in enumerate(M)]
+        return [
+            [self.scalar(f"{name}{AXES[a]}{j}", x) for j, x in enumerate(row, 1)]
+            for a, row in enumerate(M)
+        ]
 
     def mass(self, name: str, M: Matrix) -> Matrix:
         """Return a (6, 6) mass from its ten parameters: mass, first moments, inertia."""
@@ -75,24 +74,6 @@ def _minus(x: Scalar) -> Scalar:
     return x if isinstance(x, float) and x == 0.0 else -x
 
 
-def _slider(slider: Slider, table: Named, i: int) -> Slider:
-    """Link i, which slides, with its inertia as symbols; numbers of its shapes stay.
-
-    Names: m (mass of the whole beam), j (rotary inertia of all its sections), and those of its
-    bodies as in `named_links`. How they are spread along the beam is taken as known.
-    """
-    mass, *_, about = slider.shapes.rod(slider.shapes.beam.L)
-    whole = [(f"m{i}", float(mass)), *((f"j{i}_{AXES[a]}", float(x)) for a, x in enumerate(about))]
-    factors = tuple(table.scalar(name, x) / x if x else 1.0 for name, x in whole)
-    fixed = replace(
-        slider.fixed,
-        root_mass=table.mass(f"h{i}", slider.fixed.root_mass),
-        tip_mass=table.mass(f"t{i}", slider.fixed.tip_mass),
-        rotor=table.scalar(f"J_r{i}", slider.fixed.rotor),
-    )
-    return replace(slider, fixed=fixed, factors=factors)
-
-
 def named_links(links: Sequence[Numbers | Slider], table: Named, kinematics: bool = False) -> Any:
     """Return the links with inertial constants as symbols; lengths and end values too if asked.
 
@@ -104,7 +85,20 @@ def named_links(links: Sequence[Numbers | Slider], table: Named, kinematics: boo
     out: list[Numbers | Slider] = []
     for i, link in enumerate(links, 1):
         if isinstance(link, Slider):
-            out.append(_slider(link, table, i))
+            # Link i, which slides, with its inertia as symbols; numbers of its shapes stay
+            mass, *_, about = link.shapes.rod(link.shapes.beam.L)
+            whole = [
+                (f"m{i}", float(mass)),
+                *((f"j{i}_{AXES[a]}", float(x)) for a, x in enumerate(about)),
+            ]
+            factors = tuple(table.scalar(name, x) / x if x else 1.0 for name, x in whole)
+            fixed = replace(
+                link.fixed,
+                root_mass=table.mass(f"h{i}", link.fixed.root_mass),
+                tip_mass=table.mass(f"t{i}", link.fixed.tip_mass),
+                rotor=table.scalar(f"J_r{i}", link.fixed.rotor),
+            )
+            out.append(replace(link, fixed=fixed, factors=factors))
             continue
         G: list[list[Matrix]] = [[[], [], []] for _ in range(3)]
         for a in range(3):

@@ -2,7 +2,7 @@
 
 from .description import Description
 from .finding import Fault, robot_error, validated
-from .known import known_keys, models_at
+from .known import known_keys, models_at, plain
 from .meanings import MEANINGS
 from .sentences import nearest, shown, unknown_key
 
@@ -13,6 +13,7 @@ __all__ = [
     "known_keys",
     "models_at",
     "nearest",
+    "plain",
     "robot_error",
     "shown",
     "unknown_key",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..arguments import reals
 from ..control.controllers import Controller, Wanted
@@ -22,7 +21,7 @@ from ..errors import SuppleError
 from .inputs import Input, SimulationWarning
 from .states import symbols
 
-__all__ = ["Reference", "as_feedback", "check_path", "closed_rate", "wanted_motion"]
+__all__ = ["Reference", "check_path", "closed_rate", "wanted_motion"]
 
 Array = NDArray[np.float64]
 
@@ -176,12 +175,3 @@ def closed_rate(model: Model, controller: Controller) -> Any:
     power = ca.dot(both[1], qd[:k, 0]) - ca.dot(qd, lost)
     rates = ca.vertcat(qd, both[0], power, drift, own)
     return ca.Function("rate", [ca.vertcat(x, z), u], ca.cse([rates]))
-
-
-def as_feedback(law: Callable[..., ArrayLike], trajectory: Trajectory) -> Callable[..., ArrayLike]:
-    """Return a Python law f(t, q, qd, (r, rd, rdd)) as an effort function of time and state."""
-
-    def effort(t: float, q: Array, qd: Array) -> ArrayLike:
-        return law(t, q, qd, trajectory(t))
-
-    return effort

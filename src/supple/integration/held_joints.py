@@ -135,7 +135,7 @@ def flexible(model: Model) -> Flexible:
     """Return the elastic rows of a model."""
     told = "magnus, stability and floquet are for trees; simulate it, by generalised-alpha for long"
     need_open(model.functions, model.robot.name, told)
-    made: Flexible = model.functions.derived("flexible", lambda: _made(model))
+    made: Flexible = model.functions.derived("flexible", _made, model)
     return made
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "MemoryWarning",
     "SimulationWarning",
     "Step",
+    "StoppedError",
     "Table",
     "as_input",
     "as_wrench",
@@ -39,6 +40,10 @@ Array = NDArray[np.float64]
 
 class SimulationWarning(UserWarning):
     """A run ended before its time, or its power balance stays open; the Response has the rest."""
+
+
+class StoppedError(Exception):
+    """An integrator, or a law whose state has run away, gave up."""
 
 
 class MemoryWarning(SimulationWarning):
@@ -244,6 +249,8 @@ class Feedback:
 
     def __call__(self, t: float, q: Array, qd: Array) -> Array:
         """Return the efforts, or a sentence that says what went wrong and when."""
+        if self.of_state and not (np.isfinite(q).all() and np.isfinite(qd).all()):
+            raise StoppedError("the state is no longer finite")
         try:
             given = self.function(t, q, qd) if self.of_state else self.function(t)
             efforts = np.asarray(given, float)

@@ -14,7 +14,7 @@ from ..control.linear import LinearController
 from ..equations.model import Model
 from ..errors import SuppleError
 from .closed_loop import Reference, closed_rate
-from .inputs import Feedback, Input, SimulationWarning
+from .inputs import Feedback, Input, SimulationWarning, StoppedError
 from .sampled import Drive
 from .states import symbols
 
@@ -30,10 +30,6 @@ __all__ = [
 
 Array = NDArray[np.float64]
 SLIVERS = 1e-3  # of a motion: stretches between switches that decide no step, all together
-
-
-class StoppedError(Exception):
-    """An integrator gave up."""
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ from ..control.controllers import Controller
 from ..control.linear import LinearController
 from ..control.sampled import Sampled
 from ..control.trajectories import Trajectory
+from ..equations.closed.coupled import ClosedFunctions, near_symbols
 from ..equations.evaluate import Evaluator
 from ..equations.model import Model
 from ..errors import SuppleError
-from ..outputs.measuring import evaluator
+from ..outputs.measuring import accelerations, evaluator
 from ..outputs.sensor import Sensor
-from .inputs import Feedback, Input
+from .inputs import Feedback, Input, StoppedError
 
 __all__ = ["Drive", "Timetable", "timetable"]
 
@@ -86,13 +87,17 @@ class Drive:
     ) -> None:
         given.check(model)
         self.given, self.joints = given, model.joints
+        # about where the followers of loops are at the last sample, where there are any
+        self.near: Array | None = None
+        self._loops = isinstance(model.functions, ClosedFunctions)
         law: Any = given.law
         if isinstance(law, LinearController):
             assert path is not None
-            law = Measuring(law.sampled(given.period), model, (path, wrench), self.now)
+            law = Measuring(law.sampled(given.period), model, (path, wrench), self)
         else:
-            law = _function(given, model, path)
+            law = self._function(model, path)
         self.law = Feedback(law, model.joints, of_state=True)
+        self.ours = isinstance(given.law, LinearController | Controller)
         self.limit = given.by_joint("effort_limit", model)
         self.step = given.by_joint("quantisation", model)
         lag = given.by_joint("lag", model)
@@ -106,14 +111,23 @@ class Drive:
         """The longest step that follows the current loops."""
         return float(self.lag[self.lag > 0].min()) / FEW if self.lag is not None else np.inf
 
-    def begin(self, t: float, read: int, act: int, state: tuple[Array, Array]) -> None:
-        """Read the state where a sample is due, and let an effort act that arrives."""
+    def begin(self, t: float, read: int, act: int, state: tuple[Array, Array, Array]) -> None:
+        """Read the state where a sample is due, and let an effort act that arrives.
+
+        The state is q, qd and what a run carries beside them, see `states`.
+        """
         if read >= 0:
             q, qd = state[0].copy(), state[1].copy()
+            self.near = state[2].copy() if self._loops else None
             if self.step is not None:
                 k, step = self.joints, np.where(self.step > 0, self.step, 1.0)
                 q[:k] = np.where(self.step > 0, step * np.round(q[:k] / step), q[:k])
-            answer = self.law(read * self.given.period, q, qd)
+            try:
+                answer = self.law(read * self.given.period, q, qd)
+            except SuppleError as problem:
+                if self.ours:  # its model has no answer in a state like this
+                    raise StoppedError(str(problem)) from None
+                raise
             if self.limit is not None:
                 answer = np.clip(answer, -self.limit, self.limit)
             self._answers[read] = answer
@@ -135,6 +149,26 @@ class Drive:
         left = np.where(self.lag > 0, left, 0.0)
         return np.asarray(self._command + left * (self._first - self._command))
 
+    def _function(
+        self, model: Model, path: Trajectory | None
+    ) -> Callable[[float, Array, Array], ArrayLike]:
+        """The law as a function of time and state."""
+        law = self.given.law
+        if isinstance(law, Controller):
+            assert path is not None
+            controller = law
+            bound = near_symbols(model)[0] if self._loops else model
+            evaluator: Evaluator = model.functions.derived(
+                ("law of one state", controller), lambda: Evaluator(controller.function(bound))
+            )
+            return lambda t, q, qd: evaluator(
+                q, qd, *path(t), *([] if self.near is None else [self.near])
+            )[0]
+        if path is None or self.given.follows is False:
+            return law
+        function = law
+        return lambda t, q, qd: function(t, q, qd, path(t))
+
 
 class Measuring:
     """A LinearController from sample to sample: its states, and what its sensors have shown."""
@@ -144,11 +178,12 @@ class Measuring:
         law: LinearController,
         model: Model,
         led: tuple[Trajectory, Input | None],
-        acting: Callable[[float], Array],
+        drive: Drive,
     ) -> None:
-        self.law, self.model, (self.path, self.wrench), self.acting = law, model, led, acting
+        self.law, self.model, (self.path, self.wrench), self.drive = law, model, led, drive
         self.z = np.zeros(len(law.A))
-        self.reads = [evaluator(model, output) for output in law.measures]
+        loops = isinstance(model.functions, ClosedFunctions)
+        self.reads = [evaluator(model, output, near=loops) for output in law.measures]
         self.noise = [
             np.random.default_rng(output.seed) if isinstance(output, Sensor) else None
             for output in law.measures
@@ -158,10 +193,11 @@ class Measuring:
     def __call__(self, t: float, q: Array, qd: Array) -> Array:
         """Return the efforts of a sample, and step on."""
         law = self.law
-        tau, load = self.acting(t), np.zeros(6)
+        tau, near = self.drive.now(t), self.drive.near
         wrench = None if self.wrench is None else self.wrench.value(np.array([t]), 6)[0]
-        load = load if wrench is None else wrench
-        motion = (q, qd, self.model.forward_dynamics(q, qd, tau, wrench), load)
+        load = np.zeros(6) if wrench is None else wrench
+        qdd = accelerations(self.model, (q, qd), (tau, wrench), near)
+        motion = (q, qd, qdd, load, *([] if near is None else [near]))
         # What the sensors show: low-passed since the last sample, noisy, rounded
         values, before, seen = [read(*motion)[0] for read in self.reads], self.shown, []
         for k, output in enumerate(law.measures):
@@ -178,21 +214,3 @@ class Measuring:
         effort = law.tau0 + law.C @ self.z + law.D @ u
         self.z = law.A @ self.z + law.B @ u
         return np.asarray(effort)
-
-
-def _function(
-    given: Sampled, model: Model, path: Trajectory | None
-) -> Callable[[float, Array, Array], ArrayLike]:
-    """The law as a function of time and state."""
-    law = given.law
-    if isinstance(law, Controller):
-        assert path is not None
-        controller = law
-        evaluator: Evaluator = model.functions.derived(
-            ("law of one state", controller), lambda: Evaluator(controller.function(model))
-        )
-        return lambda t, q, qd: evaluator(q, qd, *path(t))[0]
-    if path is None or given.follows is False:
-        return law
-    function = law
-    return lambda t, q, qd: function(t, q, qd, path(t))

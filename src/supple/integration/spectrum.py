@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from types import CellType, FunctionType
 from typing import Any
 
@@ -60,7 +61,7 @@ class Spectrum:
     excited: float
     ratio: float = 0.0
     energy: float = 0.0
-    swings: Array = field(default_factory=lambda: np.zeros((0, 4)))
+    swings: Array = field(default_factory=partial(np.zeros, (0, 4)))
     course: tuple[Array, Array] | None = None
 
     @property
@@ -120,7 +121,12 @@ def look(plan: Plan, x0: Array) -> Spectrum:
         rates.append(np.where(alive, size, 0.0))
     swings, energy = _excited(plan, law, states, (found[0], vectors.astype(complex)), rates)
     excited, ratio = swings[np.argmax(swings[:, 0]), :2] if len(swings) else (0.0, 0.0)
-    smooth, driven = _input_rates(plan)
+    # Rate up to which smooth pieces of a path excite modes, and the rate of the inputs
+    T = float(plan.grid[-1] - plan.grid[0])
+    inputs = [part for part in (plan.tau, plan.wrench) if isinstance(part, Input)]
+    driven = float(max((part.rate(T) for part in inputs), default=0.0))
+    smooth = SMOOTH / plan.piece if isinstance(plan.tau, Reference) else 0.0
+    smooth = float(max(smooth, 1.2 * driven))
     slow = rates[0][rates[0] <= smooth].max(initial=0.0)
     poles = np.concatenate(found)
     # How fast the joints turn the arm: 2 |qd|, and sqrt |qdd| at the start, rad/s
@@ -360,13 +366,3 @@ def _acceleration(plan: Plan, law: Law, t: float, q: Array, qd: Array) -> Array:
         return functions.acceleration(q, qd, tau)
     wrench = None if plan.wrench is None else plan.wrench.value(np.array([t]), 6)[0]
     return plan.model.forward_dynamics(q, qd, tau, wrench)
-
-
-def _input_rates(plan: Plan) -> tuple[float, float]:
-    """Rate up to which smooth pieces of a path excite modes, and the rate of the inputs."""
-    T, smooth = float(plan.grid[-1] - plan.grid[0]), 0.0
-    if isinstance(plan.tau, Reference):
-        smooth = SMOOTH / plan.piece
-    given = [part for part in (plan.tau, plan.wrench) if isinstance(part, Input)]
-    driven = max((part.rate(T) for part in given), default=0.0)
-    return float(max(smooth, 1.2 * driven)), float(driven)

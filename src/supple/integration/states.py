@@ -20,7 +20,7 @@ from ..equations.chains.sliders import beta_count, beta_rates, newton_beta
 from ..equations.closed.coupled import ClosedFunctions
 from ..equations.model import Model
 
-__all__ = ["begin", "near_symbols", "symbols"]
+__all__ = ["begin", "symbols"]
 
 Array = NDArray[np.float64]
 
@@ -33,18 +33,6 @@ def begin(model: Model, q: Array, qd: Array) -> Array:
     elif isinstance(model.functions, ClosedFunctions):
         beside = model.functions.followers(q)
     return np.concatenate([q, qd, [0.0], beside])
-
-
-def near_symbols(model: Model, rounds: int) -> tuple[Model, Any]:
-    """Return the model with expressions that look for followers near symbols, and these.
-
-    `rounds` of Newton's method as of `Followers`: none where its caller iterates.
-    """
-    functions = model.functions
-    if not isinstance(functions, ClosedFunctions):
-        return model, functions.symbol("near", 0)
-    near = functions.loops.symbol("near", len(functions.loops.followers))
-    return replace(model, functions=functions.beside(near, rounds)), near
 
 
 def symbols(model: Model, written: bool = False) -> tuple[Any, Model, Any]:
@@ -61,7 +49,7 @@ def symbols(model: Model, written: bool = False) -> tuple[Any, Model, Any]:
         count = len(functions.loops.followers)
         size = 2 * n + 1 + count
         x = ca.SX.sym("x", size) if written else functions.loops.symbol("x", size)
-        near = functions.beside(x[2 * n + 1 :])
+        near = functions.bound(x[2 * n + 1 :])
         drift = near.expression("drift")(x[:n], x[n : 2 * n])
         return x, replace(model, functions=near), drift
     if model.reading.beta == "newton":

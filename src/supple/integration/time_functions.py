@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,37 +33,35 @@ PARTS = 2000  # of a function that are looked through for numbers
 HAIR = 1e-12  # of a run: how far on either side of a time that a function knows it is looked at
 
 
-def contents(cells: tuple[CellType, ...] | None) -> list[Any]:
-    """Return what a function closes over, of cells that are not empty."""
-    found = []
-    for cell in cells or ():
-        with suppress(ValueError):  # it is empty
-            found.append(cell.cell_contents)
-    return found
-
-
-# What may be found in a function, and the parts in which numbers may stand; the first kind counts
-MADE_OF: tuple[tuple[type, Callable[[Any], list[Any]]], ...] = (
-    (np.ndarray, lambda a: a.ravel()[:PARTS].tolist() if a.dtype.kind in "fiu" else []),
-    (dict, lambda d: list(d.values())),
-    (list, list),
-    (tuple, list),
-    (CodeType, lambda code: list(code.co_consts)),
-    (
-        FunctionType,
-        lambda f: [
-            *(f.__code__, f.__defaults__, f.__kwdefaults__, *contents(f.__closure__)),
-            *(f.__globals__.get(name) for name in f.__code__.co_names),
-        ],
-    ),
-    (MethodType, lambda method: [method.__self__, method.__func__]),
-    (partial, lambda p: [p.func, p.args, p.keywords]),
-    (Trajectory, lambda path: [*path.breaks, path.duration]),
-    (Input, lambda given: given.switches(np.inf)),
-    (Held, lambda model: []),
-    (Shown, lambda robot: []),
-    (object, lambda o: [vars(type(o)).get("__call__"), getattr(o, "__dict__", None)]),
-)
+def parts_of(item: Any) -> list[Any]:
+    """Return the parts of what may be found in a function in which numbers may stand."""
+    match item:
+        case np.ndarray():
+            return item.ravel()[:PARTS].tolist() if item.dtype.kind in "fiu" else []
+        case dict():
+            return list(item.values())
+        case list() | tuple():
+            return list(item)
+        case CodeType():
+            return list(item.co_consts)
+        case FunctionType():
+            code = item.__code__
+            found = [code, item.__defaults__, item.__kwdefaults__]
+            for cell in item.__closure__ or ():
+                with suppress(ValueError):  # it is empty
+                    found.append(cell.cell_contents)
+            return found + [item.__globals__.get(name) for name in code.co_names]
+        case MethodType():
+            return [item.__self__, item.__func__]
+        case partial():
+            return [item.func, item.args, item.keywords]
+        case Trajectory():
+            return [*item.breaks, item.duration]
+        case Input():
+            return list(item.switches(np.inf))
+        case Held() | Shown():  # models and robots
+            return []
+    return [vars(type(item)).get("__call__"), getattr(item, "__dict__", None)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +211,7 @@ def written_times(function: Any, duration: float, most: int = 4000) -> Array:
                 numbers[float(size)] = None
         elif id(item) not in met and not isinstance(item, str | bytes | ModuleType | type | None):
             met[id(item)] = item
-            todo += next((parts(item) for kind, parts in MADE_OF if isinstance(item, kind)), [])
+            todo += parts_of(item)
     own = np.array(list(numbers))
     every = [own]
     if len(own) <= 40:

@@ -94,7 +94,7 @@ def factored(A: Matrix, where: Where, larger: Larger) -> Factors:
             j: [i for i in sorted(open_rows) if not known(rows[i][j], 0.0)]
             for j in sorted(open_columns)
         }
-        column = min(held, key=lambda j: (len(held[j]), j))
+        _, column = min((len(own), j) for j, own in held.items())
         p, *others = held[column]
         open_rows.discard(p)
         open_columns.discard(column)

@@ -56,7 +56,7 @@ class Jet:
         return Jet(*(linear(part) for part in self.parts))
 
     def __getitem__(self, index: Any) -> Jet:
-        return self.map(lambda part: part[index])
+        return Jet(self.value[index], self.first[index], self.second[index])
 
     def __neg__(self) -> Jet:
         return self.map(np.negative)
@@ -75,18 +75,18 @@ class Jet:
         return _product(self, other, np.multiply)
 
     def __rmul__(self, other: Array | float) -> Jet:
-        return self.map(lambda part: np.asarray(other * part))
+        return Jet(*(np.asarray(other * part) for part in self.parts))
 
     def __matmul__(self, other: Jet | Array) -> Jet:
         return _product(self, other, np.matmul)
 
     def __rmatmul__(self, other: Array) -> Jet:
-        return self.map(lambda part: np.asarray(other @ part))
+        return Jet(*(np.asarray(other @ part) for part in self.parts))
 
 
 def _product(a: Jet, b: Jet | Array | float, times: Callable[[Any, Any], Array]) -> Jet:
     if not isinstance(b, Jet):
-        return a.map(lambda part: times(part, b))
+        return Jet(*(times(part, b) for part in a.parts))
     return Jet(
         times(a.value, b.value),
         times(a.first, b.value) + times(a.value, b.first),
@@ -108,7 +108,7 @@ def rotation_jet(R: Array, w: Array, dw: Array) -> Jet:
 def transposed(x: Either) -> Either:
     """Return x with its last two axes swapped."""
     if isinstance(x, Jet):
-        return x.map(lambda part: part.swapaxes(-1, -2))
+        return Jet(*(part.swapaxes(-1, -2) for part in x.parts))
     return x.swapaxes(-1, -2)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +104,7 @@ def solver(A: Array) -> Callable[[int, Array], Array]:
     if N <= ALONE:
         return lambda k, b: np.linalg.solve(A[k], b)
     if N <= ALONE + ALONE // 4:
-        return lambda k, b: _bordered(A[k], b)
+        return partial(_bordered, A)
     n = N // 2
     P_inverse = _inverse(A[:, :n, :n])
     R = A[:, n:, :n]
@@ -118,9 +119,9 @@ def solver(A: Array) -> Callable[[int, Array], Array]:
     return solved
 
 
-def _bordered(A: Array, b: Array) -> Array:
-    """x with A x = b, all but the last few unknowns by LAPACK."""
-    n = ALONE
+def _bordered(matrices: Array, k: int, b: Array) -> Array:
+    """x with A x = b, A the k-th, all but the last few unknowns by LAPACK."""
+    n, A = ALONE, matrices[k]
     right = np.concatenate([A[:n, n:], b[:n].reshape(n, -1)], axis=1)
     over = np.linalg.solve(A[:n, :n], right)
     few = len(A) - n

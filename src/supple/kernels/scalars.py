@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -123,22 +123,8 @@ def total(values: Sequence[Scalar]) -> Scalar:
     return out
 
 
-def sin(a: Scalar) -> Scalar:
-    """Sine of a scalar."""
-    return _function("sin", a)
-
-
-def cos(a: Scalar) -> Scalar:
-    """Cosine of a scalar."""
-    return _function("cos", a)
-
-
-def tanh(a: Scalar) -> Scalar:
-    """Hyperbolic tangent of a scalar."""
-    return _function("tanh", a)
-
-
 def _function(name: str, a: Scalar) -> Scalar:
+    """Sine, cosine or hyperbolic tangent of a scalar, by its name."""
     if isinstance(a, int | float):
         return float(getattr(math, name)(a))
     if isinstance(a, np.ndarray):
@@ -148,6 +134,9 @@ def _function(name: str, a: Scalar) -> Scalar:
     import sympy
 
     return getattr(sympy, name)(a)
+
+
+sin, cos, tanh = (partial(_function, name) for name in ("sin", "cos", "tanh"))
 
 
 def dot(a: Vector, b: Vector) -> Scalar:
@@ -251,17 +240,8 @@ def axis_rotation(axis: Sequence[float], angle: Scalar) -> Matrix:
     return out
 
 
-def rotated_mass(R: Matrix, M: Matrix) -> Matrix:
-    """A (6, 6) mass in axes A from axes B, given R_AB: blockdiag(R, R) M blockdiag(R, R)'."""
-    block = [
-        [*(transpose(R)[i]), 0.0, 0.0, 0.0] if i < 3 else [0.0, 0.0, 0.0, *(transpose(R)[i - 3])]
-        for i in range(6)
-    ]
-    return congruence(block, M)
-
-
 def mass_about_z(c: Scalar, s: Scalar, M: Matrix) -> Matrix:
-    """`rotated_mass` for a turn about z, in a third of the multiplications.
+    """blockdiag(R, R) M blockdiag(R, R)', R a turn about z, in a third of the multiplications.
 
     With t = s (a - d) + 2 c b the block [[a, b], [b, d]] becomes
     [[a - s t, c t - b], [c t - b, d + s t]].

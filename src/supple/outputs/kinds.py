@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.kinds import architecture_of
-from ..arguments import instance, number, some
+from ..arguments import instance, number, optional, some
 from ..beams.varying import VaryingBeam, beam_of
 from ..equations.chains.chain import Chain
 from ..equations.closed.coupled import ClosedFunctions
+from ..equations.evaluate import column
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..kernels.spatial import vector_rotation
@@ -40,12 +41,6 @@ __all__ = [
 Array = NDArray[np.float64]
 Expression = Any
 AXES = ("x", "y", "z")
-
-
-def _column(values: list[Any]) -> Expression:
-    import casadi as ca
-
-    return ca.vertcat(*values)
 
 
 @dataclass(frozen=True)
@@ -228,7 +223,7 @@ class Moment(OfSection):
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Moment", self.link, self.fraction, motion, True)
-        return _column(carried(model, at, motion)[1])
+        return column(carried(model, at, motion)[1])
 
     def at_rest(self, rest: Rest) -> Array:
         return rest.place(self.link, self.fraction).carried[3:]
@@ -279,7 +274,7 @@ class Stress(OfSection):
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Stress", self.link, self.fraction, motion, True)
         force, moment = carried(model, at, motion)
-        loads = _column([*force, *moment])
+        loads = column([*force, *moment])
         slide = model.chain.links[at.i].slide
         if slide is None or not isinstance(slide.beam, VaryingBeam):
             return von_mises(self.section(model.robot), loads, edge=self._edge(model.robot))
@@ -302,7 +297,7 @@ class Acceleration(OfSection):
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Acceleration", self.link, self.fraction, motion, False)
-        return _column(at.base(at.acceleration[:3]))
+        return column(at.base(at.acceleration[:3]))
 
 
 @dataclass(frozen=True)
@@ -311,7 +306,7 @@ class Accelerometer(OfSection):
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Accelerometer", self.link, self.fraction, motion, True)
-        return _column(at.axes(at.acceleration[:3]))
+        return column(at.axes(at.acceleration[:3]))
 
     def at_rest(self, rest: Rest) -> Array:
         return np.asarray(-rest.gravity @ rest.place(self.link, self.fraction).R)
@@ -323,7 +318,7 @@ class Gyroscope(OfSection):
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Gyroscope", self.link, self.fraction, motion, False)
-        return _column(at.axes(at.w))
+        return column(at.axes(at.w))
 
 
 @dataclass(frozen=True)
@@ -351,7 +346,7 @@ class Reaction(Output):
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         force, moment = joint_force(model, model.chain.index(self.joint), motion)
-        return _column([*force, *moment])
+        return column([*force, *moment])
 
     def at_rest(self, rest: Rest) -> Array:
         return rest.reaction(self.joint)
@@ -370,9 +365,7 @@ class Encoder(Output):
 
     checks: ClassVar = {
         "joint": LINK,
-        "counts": lambda name, value: (
-            None if value is None else number(0, above=True, unit="of counts per turn")(name, value)
-        ),
+        "counts": optional(number(0, above=True, unit="of counts per turn")),
     }
 
     def names(self, model: Model) -> list[str]:

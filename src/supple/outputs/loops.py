@@ -52,7 +52,10 @@ class Tree:
 
 
 def closed_function(functions: ClosedFunctions, output: Output) -> Any:
-    """Return an output of a robot with loops as a CasADi function (q, qd, qdd, wrench) -> (k,)."""
+    """Return an output of a robot with loops as a CasADi function (q, qd, qdd, wrench, w) -> (k,).
+
+    w: about where the followers are.
+    """
     ca, loops = casadi(), functions.loops
     rows = loops.symbols.c.numel()
     z, v, a = (ca.SX.sym(word, len(loops.order)) for word in "zva")
@@ -64,12 +67,8 @@ def closed_function(functions: ClosedFunctions, output: Output) -> Any:
     sizes = [len(loops.kept)] * 3 + [6, len(loops.followers)]
     q, qd, qdd, wrench, near = (loops.symbol(w, k) for w, k in zip("qvawn", sizes, strict=True))
     at, pulls = functions.closing((q, qd, qdd), wrench, near)
-    core = ca.Function(
-        "core", [q, qd, qdd, wrench, near], [inner(at.z, at.zd, at.zdd, wrench, pulls)]
-    )
-    x = [ca.MX.sym(word, size) for word, size in zip("qvaw", sizes[:4], strict=True)]
-    start = functions.derived("start", loops.start)
-    return ca.Function("output", x, [core(*x, ca.stop_diff(start(x[0]), 1))])
+    found = [inner(at.z, at.zd, at.zdd, wrench, pulls)]
+    return ca.Function("core", [q, qd, qdd, wrench, near], found)
 
 
 def pull_beyond(

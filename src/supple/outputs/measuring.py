@@ -9,40 +9,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import shown
-from ..equations.closed.coupled import ClosedFunctions
+from ..equations.closed.coupled import ClosedFunctions, near_symbols
 from ..equations.evaluate import Evaluator, slope
 from ..equations.model import Model
 from ..errors import SuppleError
 from .loops import closed_function
 from .output import Motion, Output
 
-__all__ = ["evaluator", "function", "named_outputs", "read", "readings", "slopes"]
+__all__ = [
+    "accelerations",
+    "evaluator",
+    "function",
+    "named_outputs",
+    "read",
+    "readings",
+    "slopes",
+]
 
 Array = NDArray[np.float64]
 
 
-def function(model: Model, output: Output) -> Any:
-    """Return an output as a CasADi function (q, qd, qdd, wrench) -> (k,)."""
+def function(model: Model, output: Output, near: bool = False) -> Any:
+    """Return an output as a CasADi function (q, qd, qdd, wrench) -> (k,).
+
+    `near`: it takes as last input about where the followers of loops are.
+    """
 
     def make() -> Any:
         import casadi as ca
 
-        functions = model.functions
-        if output.of_tree and isinstance(functions, ClosedFunctions):
+        functions: Any = model.functions
+        closed = isinstance(functions, ClosedFunctions)
+        if closed and not near:
+            core = function(model, output, near=True)
+            x = [ca.MX.sym(word, core.size1_in(k)) for k, word in enumerate("qvaw")]
+            start = functions.derived("start", functions.loops.start)
+            return ca.Function("output", x, [core(*x, ca.stop_diff(start(x[0]), 1))])
+        if closed and output.of_tree:
             return closed_function(functions, output)
-        n, symbol = model.size, model.functions.symbol
+        bound = near_symbols(model)[0] if closed else model
+        n, symbol = model.size, bound.functions.symbol
         x = [symbol(word, size) for word, size in zip("qvaw", (n, n, n, 6), strict=True)]
-        return ca.Function("output", x, ca.cse([ca.densify(output.expression(model, Motion(*x)))]))
+        found = ca.cse([ca.densify(output.expression(bound, Motion(*x)))])
+        return ca.Function("output", [*x, *bound.functions.beside], found)
 
     output.check(model)
-    return model.functions.derived(("output", output), make)
+    return model.functions.derived(("output", output, near), make)
 
 
-def evaluator(model: Model, output: Output) -> Evaluator:
+def evaluator(model: Model, output: Output, near: bool = False) -> Evaluator:
     """Return an output as a function of arrays q, qd, qdd and wrench, one state or many."""
-    made: Evaluator = model.functions.derived(
-        ("output of arrays", output), lambda: Evaluator(function(model, output))
-    )
+    own = function(model, output, near)
+    made: Evaluator = model.functions.derived(("output of arrays", output, near), Evaluator, own)
     return made
 
 
@@ -62,15 +80,31 @@ def readings(
     t: Array,
     state: tuple[Array, Array],
     loads: tuple[Array, Array | None],
+    near: Array | None = None,
 ) -> dict[str, Array]:
     """Return every output at the times (n,) of a run: (n,), or (n, k) where it has k values.
 
-    `state` are q and qd, (n, N); `loads` efforts (n, joints), and the wrench (n, 6) or None.
+    `state` are q and qd, (n, N); `loads` efforts (n, joints), and the wrench (n, 6) or None;
+    `near` (n, w) is about where the followers of loops are.
     """
-    (q, qd), (tau, wrench) = state, loads
-    qdd = model.forward_dynamics(q, qd, tau, wrench)
-    load = np.zeros((len(t), 6)) if wrench is None else wrench
-    return read(model, outputs, t, (q, qd, qdd), load)
+    load = np.zeros((len(t), 6)) if loads[1] is None else loads[1]
+    qdd = accelerations(model, state, loads, near)
+    return read(model, outputs, t, (*state, qdd), load, near)
+
+
+def accelerations(
+    model: Model,
+    state: tuple[Array, Array],
+    loads: tuple[Array, Array | None],
+    near: Array | None = None,
+) -> Array:
+    """Return qdd at states q, qd, one or many, under efforts and a wrench or None, near w."""
+    if near is None:
+        return model.forward_dynamics(*state, *loads)
+    loaded = loads[1] is not None
+    name = "forward_dynamics_loaded" if loaded else "forward_dynamics"
+    x = (*state, *(loads if loaded else loads[:1]), near)
+    return model.functions.evaluator(name, near=True)(*x)[0]
 
 
 def read(
@@ -79,11 +113,13 @@ def read(
     t: Array,
     motion: tuple[Array, Array, Array],
     load: Array,
+    near: Array | None = None,
 ) -> dict[str, Array]:
     """Return every output of a motion q, qd, qdd (n, N) under a wrench (n, 6) on the tip."""
-    found = {}
+    found, beside = {}, [] if near is None else [near]
     for name, output in outputs.items():
-        values = evaluator(model, output)(*motion, load)[0].reshape(len(t), -1)
+        asked = evaluator(model, output, near is not None)
+        values = asked(*motion, load, *beside)[0].reshape(len(t), -1)
         values = output.over_time(t, values)
         found[name] = values[:, 0] if values.shape[1] == 1 else values
     return found

@@ -87,7 +87,14 @@ class Sensor(Output):
     def over_time(self, t: Array, values: Array) -> Array:
         shown = values
         if self.bandwidth is not None:
-            shown = low_passed(t, shown, 2 * np.pi * self.bandwidth)
+            # y'/corner + y = x, x straight between its samples, at rest before them. Over a step h
+            # of slope b: y1 = x1 - b/c + (y0 - x0 + b/c) exp(-c h)
+            corner, shown = 2 * np.pi * self.bandwidth, values.copy()
+            for k in range(1, len(t)):
+                h = t[k] - t[k - 1]
+                lag = (values[k] - values[k - 1]) / (h * corner)
+                before = shown[k - 1] - values[k - 1] + lag
+                shown[k] = values[k] - lag + before * np.exp(-corner * h)
         if self.delay:
             then = t - self.delay
             shown = np.stack([np.interp(then, t, column) for column in shown.T], axis=1)
@@ -95,16 +102,3 @@ class Sensor(Output):
             noise = np.random.default_rng(self.seed).standard_normal(shown.shape)
             shown = shown + np.asarray(self.noise) * noise
         return self.output.read(shown)
-
-
-def low_passed(t: Array, values: Array, corner: float) -> Array:
-    """Return y with y'/corner + y = x, x straight between its samples, at rest before them.
-
-    Over a step h of slope b: y1 = x1 - b/c + (y0 - x0 + b/c) exp(-c h).
-    """
-    out = values.copy()
-    for k in range(1, len(t)):
-        h = t[k] - t[k - 1]
-        lag = (values[k] - values[k - 1]) / (h * corner)
-        out[k] = values[k] - lag + (out[k - 1] - values[k - 1] + lag) * np.exp(-corner * h)
-    return out

@@ -48,7 +48,13 @@ def von_mises(section: Shape, carried: Any, constants: Any = None, edge: bool = 
     for k in range(EDGE):
         pairs = ((s[k] * b * M_z + c * M_y, tau[k]), (b * M_z + s[k] * c * M_y, tau[EDGE + k]))
         for sigma, shear in pairs:
-            worst = _larger(worst, _both(a * N + sigma, shear * T))
+            found = _both(a * N + sigma, shear * T)
+            if hasattr(found, "fabs"):
+                import casadi as ca
+
+                worst = ca.fmax(worst, found)
+            else:
+                worst = max(worst, found)
     return worst
 
 
@@ -98,11 +104,3 @@ def stress_along(beam: VaryingBeam, x: Any, carried: Any, edge: bool) -> Any:
 
 def _both(sigma: Any, tau: Any) -> Any:
     return (sigma**2 + 3 * tau**2) ** 0.5
-
-
-def _larger(a: Any, b: Any) -> Any:
-    if hasattr(b, "fabs"):
-        import casadi as ca
-
-        return ca.fmax(a, b)
-    return max(a, b)

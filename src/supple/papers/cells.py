@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..answers.answer import Answer
@@ -214,7 +215,7 @@ class Reproduction(Answer):
     def grouped(self) -> dict[tuple[str, str], list[Cell]]:
         """Return the cells that do not simply agree by verdict and reason, the unforeseen first."""
         groups: dict[tuple[str, str], list[Cell]] = {}
-        for cell in sorted(self.cells, key=lambda cell: cell.ok):
+        for cell in sorted(self.cells, key=attrgetter("ok")):
             if cell.verdict != "agrees" or not cell.ok:
                 groups.setdefault((cell.told_verdict, cell.why), []).append(cell)
         return groups

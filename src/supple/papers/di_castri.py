@@ -101,7 +101,13 @@ def _posture_cells(
                     # the mode of EB in that row must be an axial one, all of its energy
                     kind = _modes(table, at, "EB").kind[mode - 1]
                     all_axial = (Window("agrees", "EB: axial 100 %", ""),)
-                    yield Cell(_label(table), *place[1:], text, f"EB: {kind}", all_axial)
+                    yield Cell(
+                        f"Table {table}" if table.isdigit() else table,
+                        *place[1:],
+                        text,
+                        f"EB: {kind}",
+                        all_axial,
+                    )
                     continue
                 value = next(ours)
                 # A misprint is one only if ours is the known right value, to the last digit of
@@ -127,12 +133,16 @@ def _cell(
     windows: tuple[Window, ...],
     known: Known,
 ) -> Cell:
-    cell = Cell(_label(place[0]), *place[1:], text, value, windows, known.expected(*place))
+    table = place[0]
+    cell = Cell(
+        f"Table {table}" if table.isdigit() else table,
+        *place[1:],
+        text,
+        value,
+        windows,
+        known.expected(*place),
+    )
     return cell if cell.verdict == "agrees" else replace(cell, why=known.why(*place))
-
-
-def _label(table: str) -> str:
-    return f"Table {table}" if table.isdigit() else table
 
 
 def _differences(

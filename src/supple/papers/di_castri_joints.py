@@ -64,7 +64,14 @@ def joint_flexibility(stiffness: Array = STIFFNESS) -> JointFlexibility:
         frequency[name] = np.array(
             [
                 np.stack(
-                    [modes(_sprung(a, sprung, k), POSES, 10).frequency_hz for k in stiffness],
+                    [
+                        modes(
+                            a.with_({f"links.link{i}.joint.stiffness": float(k) for i in sprung}),
+                            POSES,
+                            10,
+                        ).frequency_hz
+                        for k in stiffness
+                    ],
                     axis=1,
                 )
                 for a in arms
@@ -100,10 +107,6 @@ def two_links(f: float) -> Robot:
     """Return the arm of Table 1 with both thicknesses multiplied by f."""
     depth = {"links.link1.section.depth": f * 0.61e-3, "links.link2.section.depth": f * 0.6e-3}
     return files.load("di-castri-two-link").with_(depth)
-
-
-def _sprung(robot: Robot, joints: tuple[int, ...], k: float) -> Robot:
-    return robot.with_({f"links.link{i}.joint.stiffness": float(k) for i in joints})
 
 
 def claims(found: JointFlexibility) -> tuple[Claim, ...]:
@@ -183,7 +186,12 @@ def _plateau_claims(found: JointFlexibility) -> list[Claim]:
     k = 1e6
     stiffness, drops = found.stiffness[_nearest(found, k)], []
     for f in THICKENING.values():
-        arms = (two_links(f), _sprung(two_links(f), (1, 2), float(stiffness)))
+        joints = (1, 2)
+        k = float(stiffness)
+        arms = (
+            two_links(f),
+            two_links(f).with_({f"links.link{i}.joint.stiffness": float(k) for i in joints}),
+        )
         rigid, soft = (
             [
                 element_modes(structure_of(a, np.radians([0.0, at])), 10, 8, "quintic").omega

@@ -23,7 +23,8 @@ from ..equations.closed.rigid_delta import RigidDelta
 from ..kernels.newmark import Scheme
 from ..path_dynamics.damping import Rayleigh
 from ..robot import DeltaRobot
-from ..studies.motion.follow import PathResponse, SmallRangeWarning, follow
+from ..studies.motion.follow import SmallRangeWarning, follow
+from ..studies.motion.path_response import PathResponse
 from ..studies.statics import statics
 from ..studies.vibration.modes import modes
 from .cells import (

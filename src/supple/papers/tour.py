@@ -15,7 +15,8 @@ from ..control.controllers import Decoupling
 from ..control.trajectories import NAMED, InvertedU
 from ..equations.build import build
 from ..integration.inputs import BangBang
-from ..studies.motion.follow import PathResponse, follow
+from ..studies.motion.follow import follow
+from ..studies.motion.path_response import PathResponse
 from ..studies.motion.response import Response
 from ..studies.motion.simulate import simulate
 from ..studies.vibration.modes import Modes, modes

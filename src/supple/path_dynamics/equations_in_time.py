@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -87,7 +88,7 @@ class Along:
                     self.pieces.append(_Piece(a, b, None))
                 else:
                     spans += [(a, (a + b) / 2), ((a + b) / 2, b)]
-        self.pieces.sort(key=lambda piece: piece.start)
+        self.pieces.sort(key=attrgetter("start"))
         if not path.periodic and total > end:
             self.pieces.append(_Piece(end, total, self._asked(np.array([end + total]) / 2)))
         self._edges = np.array([piece.start for piece in self.pieces])

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +26,7 @@ from ..arguments import checked, counts, one_of, reals
 from ..beams.fixed.elements import Mesh, mesh
 from ..errors import SuppleError
 from ..robot import Robot, a_robot
-from ..structure import Structure, motor_axes, moving_structure
+from ..structure import Structure, moving_structure
 from .branches import Group, groups_of
 from .motors import motor_side
 from .moving_beams import CarriedLink, carried_link
@@ -85,7 +86,14 @@ class Ked(Held, SmallMotion):
     @cached_property
     def motors(self) -> tuple[tuple[int, Array], ...]:
         """(segment, direction (6,)) of the motors that act on a root without a spring between."""
-        return motor_axes(self.robot, self.structure)
+        segments, found = self.structure.segments, []
+        names = [segment.name for segment in segments]
+        for drive in architecture_of(self.robot).drives:
+            if not drive.slides and drive.made.stiffness is None:
+                i = names.index(drive.segment)
+                turned = segments[i].R_LS.T @ drive.axis[3:]
+                found.append((i, np.concatenate([np.zeros(3), turned])))
+        return tuple(found)
 
     @cached_property
     def inner(self) -> tuple[slice, ...]:
@@ -156,6 +164,11 @@ class Ked(Held, SmallMotion):
         moving = moving_structure(self.robot, x, v, a)
         return lead(self.robot.name, self.groups, moving, self.loads)
 
+    def place(self, x: Array) -> Array:
+        """Return where the unbent tip or platform is, (B, 3), base axes."""
+        s = moving_structure(self.robot, x, 0 * x, 0 * x).structure
+        return np.asarray(s.p[:, s.tip] + s.L[:, s.tip, None] * s.R[:, s.tip, :, 0])
+
     def roots(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return the motion of every root per unit y, (B, n, 6, N), segment axes."""
         found = self.led(x, v, a).roots()
@@ -188,7 +201,7 @@ class Ked(Held, SmallMotion):
                 release = self.structure.segments[i].releases[k]
                 twist = -release.stiffness * state[0][:, column]
                 columns.append((i, twist, wrench[:, i] @ release.toward(0)))
-            columns.sort(key=lambda column: column[0])
+            columns.sort(key=itemgetter(0))
             torque = np.stack([flexible for _, flexible, _ in columns], axis=1)
             rigid = np.stack([stiff for _, _, stiff in columns], axis=1)
         own = motor_side(self.robot, *motion)

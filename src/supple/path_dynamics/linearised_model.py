@@ -26,7 +26,6 @@ from ..equations.build import build
 from ..equations.chains.chain import check_lengths
 from ..equations.equilibrium import stiffness_at
 from ..equations.evaluate import Evaluator, is_small, slope
-from ..equations.functions import near_at
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..robot import Robot, remembered
@@ -72,26 +71,45 @@ class LedModel(SmallMotion):
     def states(self, motion: State, state: State | None = None) -> State:
         """Return q, q', q'' (B, N) of a motion and of y about it; without it, unbent."""
         x, v, a = np.atleast_2d(*motion)
-        k, n = self.model.joints, self.model.joints + len(self.loose)
-        if x.shape[1] != n:
-            given = x.shape[1] - len(self.loose) if x.shape[1] > n else x.shape[1]
+        k, n = self.model.joints, x.shape[1] - len(self.loose)
+        if n not in (k, k + self.model.functions.whole):
+            given = n if n > k else x.shape[1]
             raise SuppleError(f"the path has {given} coordinates: the robot has {k} motors")
         joints = architecture_of(self.robot).joint_motion(x[:, :k], v[:, :k], a[:, :k])
         out = []
         for order, (led, own) in enumerate(zip(joints, (x, v, a), strict=True)):
             y = np.zeros((len(x), self.size)) if state is None else state[order].copy()
-            y[:, self.loose] += own[:, k:]
+            y[:, self.loose] += own[:, n:]
             out.append(np.hstack([led, y]))
         return out[0], out[1], out[2]
+
+    def near(self, x: Array, q: Array) -> Array | None:
+        """Return where the followers of loops are at q (B, N), on the branch of a motion x (B, ..).
+
+        (B, W); None of a robot without.
+        """
+        functions: Any = self.model.functions
+        if not functions.needs:
+            return None
+        beside = self._beside(np.atleast_2d(x))
+        return np.asarray(
+            functions.followers(q, functions.loops.near(beside) if beside.shape[1] else None)
+        )
+
+    def _beside(self, x: Array) -> Array:
+        """What stands beside the motors in a motion, see `AssembledPath`."""
+        return x[:, self.model.joints : x.shape[1] - len(self.loose)]
 
     def matrices(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Matrices:
         """Return M, C, K, F at the instants of a motion, (B, joints or x, y, z) each."""
         k = self.model.joints
         q, qd, qdd = self.states((np.asarray(x), np.asarray(v), np.asarray(a)))
         check_lengths(self.model.chain, q)
-        made: Evaluator = self.model.functions.derived("led", lambda: _made(self))
+        made: Evaluator = self.model.functions.derived("led", _made, self)
         led = [*range(k), *(k + place for place in self.loose)]
-        found = made(q[:, led], qd[:, led], qdd[:, led])
+        near = self.near(np.asarray(x), q)
+        beside = [] if near is None else [near]
+        found = made(q[:, led], qd[:, led], qdd[:, led], *beside)
         M, C, K, r, tip = found[:5]
         if len(found) > 5:  # place and rotation of the tip per unit y, base axes: [w] = dR R'
             dR, R = found[5:]
@@ -108,12 +126,27 @@ class LedModel(SmallMotion):
     def forcing(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return F alone, (B, N): the forces that hold the unbent robot, turned round."""
         states = self.states((np.asarray(x), np.asarray(v), np.asarray(a)))
-        return -self.model.inverse_dynamics(*states)[:, self.model.joints :]
+        return -self.asked("inverse_dynamics", np.asarray(x), *states)[:, self.model.joints :]
 
     def elastic(self, x: Array) -> Array:
         """Return the (N, N) elastic stiffness at one instant x of a motion."""
         k = self.model.joints
-        return stiffness_at(self.model, self._posed(x)[0])[k:, k:]
+        q = self._posed(x)
+        return stiffness_at(self.model, q[0], self.near(x, q))[k:, k:]
+
+    def place(self, x: Array) -> Array:
+        """Return where the unbent tip is, (B, 3), base axes."""
+        return self.asked("tip", x, self._posed(x))
+
+    def asked(self, name: str, x: Array, *states: Array) -> Array:
+        """Return what a function of the Model gives at states, on the branch of a motion x."""
+        near, functions = self.near(x, states[0]), self.model.functions
+        if near is None:
+            return functions.evaluator(name)(*states)[0]
+        found = functions.evaluator(name, near=True)(*states, near)[0]
+        if not np.isfinite(found).all():
+            raise SuppleError(functions.not_finite.format(name=self.robot.name))
+        return found
 
     def torques(self, motion: State, found: Matrices, state: State) -> tuple[Array, Array]:
         """Return the joint efforts, rotors, damping and friction included, and the rigid ones."""
@@ -123,7 +156,8 @@ class LedModel(SmallMotion):
         """Return how a section moves per unit y, (1 or B, 6, N), link axes."""
         model, k = self.model, self.model.joints
         q = self._posed(x)
-        tree, z = model.functions.spread(q)
+        near = self.near(x, q)
+        tree, z = model.functions.spread(q, near)
         chain = tree or model.chain
         i = chain.index(link)
         part = chain.links[i]
@@ -138,7 +172,7 @@ class LedModel(SmallMotion):
         turned = (part.R_SL.T @ field.reshape(len(field), 2, 3, -1)).reshape(field.shape)
         if tree is not None:  # elastic coordinates that loops tie to others follow these
             own = [chain.names[place] for place in range(chain.eta[i].start, chain.eta[i].stop)]
-            return np.asarray(turned @ self._tied(own, q)[..., k:])
+            return np.asarray(turned @ self._tied(own, q, near)[..., k:])
         out = np.zeros((len(field), 6, self.size))
         out[..., chain.eta[i].start - k : chain.eta[i].stop - k] = turned
         return out
@@ -147,14 +181,14 @@ class LedModel(SmallMotion):
         """(B, N): q unbent at instants x (B, ..) of a motion."""
         return self.states((x, 0 * x, 0 * x))[0]
 
-    def _tied(self, names: list[str], q: Array) -> Array:
+    def _tied(self, names: list[str], q: Array, near: Array | None) -> Array:
         """(1 or B, m, model.size): coordinates of the tree, by name, per unit q."""
         functions, kept = self.model.functions, list(self.model.coordinates)
         if all(name in kept for name in names):
             return np.eye(len(kept))[None, [kept.index(name) for name in names]]
         loops: Any = functions
         followers = list(loops.loops.named)
-        rows, B = functions.evaluator("led")(q)[0], np.eye(len(kept))
+        rows, B = loops.evaluator("led", near=True)(q, near)[0], np.eye(len(kept))
         each = [
             np.broadcast_to(B[kept.index(name)], (len(q), len(kept)))
             if name in kept
@@ -183,7 +217,11 @@ def led_elements(
     model = remembered(
         robot,
         ("led elements", elements, order, damping),
-        lambda: build(robot, FiniteElements(elements, order), stiffening=True, damping=damping),
+        build,
+        robot,
+        FiniteElements(elements, order),
+        stiffening=True,
+        damping=damping,
     )
     led = LedModel(model)
     if held and led.loose:
@@ -241,7 +279,9 @@ class Swung:
         rows = [led.model.joints + place for place in led.loose]
         many = [np.repeat(each, m + 1, axis=0) for each in (q, qd, qdd)]
         many[2].reshape(len(q), m + 1, -1)[:, 1:, rows] += np.eye(m)
-        r = led.model.inverse_dynamics(*many).reshape(len(q), m + 1, -1)[..., rows]
+        at = np.repeat(np.hstack([x, s[:, :m]]), m + 1, axis=0)
+        force = led.asked("inverse_dynamics", at, *many)
+        r = force.reshape(len(q), m + 1, -1)[..., rows]
         M = (r[:, 1:] - r[:, :1]).swapaxes(1, 2)
         return np.asarray(np.linalg.solve(M, -r[:, 0, :, None])[..., 0])
 
@@ -278,13 +318,14 @@ def _made(led_model: LedModel) -> Evaluator:
 
     functions, led = model.functions, [ca.MX.sym(name, size) for name in ("x", "v", "a")]
     unbent = [ca.vertcat(part[:k, :], beside(part)) for part in led]
+    near = [ca.MX.sym("w", functions.core("tip").size1_in(1))] if functions.needs else []
     if "slopes" in functions.names:
-        K, C, M, p, dR, R, r = functions.expression("slopes")(*unbent)
+        K, C, M, p, dR, R, r = functions.core("slopes")(*unbent, *near)
         parts = [*(x[:, k:] for x in (M, C, K)), r, *(x[:, k:] for x in (p, dR)), R]
-        return Evaluator(ca.Function("led", led, [ca.densify(x) for x in parts]), (0, 1, 2, 4, 5))
+        made = ca.Function("led", [*led, *near], [ca.densify(x) for x in parts])
+        return Evaluator(made, (0, 1, 2, 4, 5))
     force, tip = functions.core("inverse_dynamics"), functions.core("tip")
     if functions.iterates or not is_small(force):
-        near = near_at(functions, unbent[0])  # found once, not for every direction of a slope
         kind: Any = ca.SX if is_small(force) else ca.MX
         x = [kind.sym("x", part.numel()) for part in (*led, *near)]
         q, *w = ca.vertcat(x[0][:k, :], beside(x[0])), *x[3:]
@@ -302,7 +343,6 @@ def _made(led_model: LedModel) -> Evaluator:
         ]
         dense = [ca.densify(part) for part in parts]
         made = ca.Function("led", x, ca.cse(dense) if kind is ca.SX else dense)
-        made = ca.Function("led", led, made.call([*led, *near])) if near else made
         return Evaluator(made, (0, 1, 2, 4, 5))
     given = [ca.SX.sym(name, size) for name in ("x", "v", "a")]
     y = [ca.SX.sym(name, m) for name in ("y", "yd", "ydd")]

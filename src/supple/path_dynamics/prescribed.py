@@ -166,7 +166,15 @@ class Led:
                 by_spin[..., :N] + 2 * loads.gyroscopic * by_mass[..., N : 2 * N],
                 K_e[..., :6] @ J + loads.centrifugal * (by_mass[..., 2 * N :] + by_spin[..., N:]),
             )
-            Jt, runs = transposed(J), _runs(reach)
+            # Columns as runs of neighbours: where they stand in z, and among themselves
+            ends = np.flatnonzero(np.diff(reach) > 1) + 1
+            edges = [0, *ends.tolist(), len(reach)]
+            runs = [
+                (slice(int(reach[a]), int(reach[b - 1]) + 1), slice(a, b))
+                for a, b in pairwise(edges)
+                if b > a
+            ]
+            Jt = transposed(J)
             for matrix, form, rows in zip(out, forms, right, strict=True):
                 matrix[..., inner, inner] += form[..., 6:, 6:]
                 if not N:
@@ -249,14 +257,3 @@ def lead(name: str, groups: tuple[Group, ...], moving: MovingStructure, loads: L
         raise SuppleError(f"{name}: {rows} closures do not determine {loose} passive motions")
     motions = tuple(group.motions(moving) for group in groups)
     return Led(groups, moving, loads, motions, rates, motors, size, loose)
-
-
-def _runs(columns: NDArray[np.int64]) -> list[tuple[slice, slice]]:
-    """Columns as runs of neighbours: where they stand in z, and among themselves."""
-    ends = np.flatnonzero(np.diff(columns) > 1) + 1
-    edges = [0, *ends.tolist(), len(columns)]
-    return [
-        (slice(int(columns[a]), int(columns[b - 1]) + 1), slice(a, b))
-        for a, b in pairwise(edges)
-        if b > a
-    ]

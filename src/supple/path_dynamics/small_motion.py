@@ -52,6 +52,9 @@ class SmallMotion(ABC):
     5. `section(link, fraction, x)`: motion of a section relative to its link's root per unit y,
        (1 or B, 6, N), link axes; x (B, ..) is where the motion is.
     6. `length(link)`: of a link, m; zero for one that cannot bend.
+    7. `place(x)`: where the unbent tip or platform is, (B, 3), base axes.
+
+    A motion x may have beside it what `AssembledPath` tells.
     """
 
     robot: Robot
@@ -89,6 +92,10 @@ class SmallMotion(ABC):
     @abstractmethod
     def length(self, link: str) -> float:
         """Return the length over which a link bends."""
+
+    @abstractmethod
+    def place(self, x: Array) -> Array:
+        """Return where the unbent tip is."""
 
 
 def elastic_modes(M: Array, K: Array) -> tuple[Array, Array]:

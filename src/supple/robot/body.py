@@ -33,7 +33,24 @@ class Material(Description):
 
     def _problem(self) -> str | None:
         if self.layup:
-            return self._laminate_problem(self.layup)
+            thick = [ply.thickness for ply in self.layup if ply.thickness is not None]
+            if len(thick) not in (0, len(self.layup)):
+                return "layup gives the thickness of some plies only: give it for all, or for none"
+            for key in ("transverse_modulus", "shear_modulus", "poisson_ratio"):
+                if any(
+                    getattr(self, key) is None and getattr(ply, key) is None for ply in self.layup
+                ):
+                    return f"{key} is missing: a ply has one, in its plane"
+            for _, _, (E1, E2, _, nu12, _) in self._plies():
+                if nu12**2 >= E1 / E2:
+                    most = (E1 / E2) ** 0.5
+                    return f"poisson_ratio is {nu12:g}: below {most:.4g} for these moduli, in size"
+            if self.membrane.coupling > 1e-6:
+                return (
+                    "layup is not balanced, a tube of it would twist when it is stretched: give "
+                    "each ply its opposite, such as -45deg for 45deg"
+                )
+            return None
         nu = self.poisson_ratio
         if self.transverse_modulus is not None:
             return "transverse_modulus is given without layup: it is that of a laminate's plies"
@@ -43,25 +60,6 @@ class Material(Description):
             return f"poisson_ratio is {nu:g}: it must be {bound} {told}"
         if nu is not None and self.shear_modulus is not None:
             return "poisson_ratio and shear_modulus are both given: give one of them"
-        return None
-
-    def _laminate_problem(self, plies: Layup) -> str | None:
-        """What is wrong with a laminate, as a sentence."""
-        thick = [ply.thickness for ply in plies if ply.thickness is not None]
-        if len(thick) not in (0, len(plies)):
-            return "layup gives the thickness of some plies only: give it for all, or for none"
-        for key in ("transverse_modulus", "shear_modulus", "poisson_ratio"):
-            if any(getattr(self, key) is None and getattr(ply, key) is None for ply in plies):
-                return f"{key} is missing: a ply has one, in its plane"
-        for _, _, (E1, E2, _, nu12, _) in self._plies():
-            if nu12**2 >= E1 / E2:
-                most = (E1 / E2) ** 0.5
-                return f"poisson_ratio is {nu12:g}: below {most:.4g} for these moduli, in size"
-        if self.membrane.coupling > 1e-6:
-            return (
-                "layup is not balanced, a tube of it would twist when it is stretched: give each "
-                "ply its opposite, such as -45deg for 45deg"
-            )
         return None
 
     def _plies(self) -> list[tuple[float, float, Stiff]]:

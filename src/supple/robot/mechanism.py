@@ -104,6 +104,14 @@ class MechanismRobot(Robot):
                 or_all = f" value, or {count}" if count > 1 else ""
                 told = f"{key} has {len(given)} values: this {joint.type} joint has {count}"
                 found.append(f"{told} coordinate{'s' * (count != 1)}; give one{or_all}")
+        if joint.type == "prismatic" and "start" in joint.model_fields_set:
+            low, high = 0.0 if not link.rigid else -math.inf, link.length or 0.0
+            if not low <= joint.start[0] <= high:
+                span = f"at most {high:g}" if link.rigid else f"from 0 to {high:g}"
+                found.append(
+                    f"start is {joint.start[0]:g}: it is the length outside, {span}, the length "
+                    "of the link"
+                )
         turns = joint.hub.inertia if joint.hub is not None else (0.0,)
         if count > 1 and len(turns) == 1 and turns != (0.0,):
             found.append(f"hub of a {joint.type} joint needs three inertias, not one")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from weakref import ref
 
 from ..answers.held import still
@@ -12,6 +12,7 @@ from .robot import Robot
 __all__ = ["remembered"]
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class _Memory:
@@ -25,12 +26,14 @@ class _Memory:
         return _Memory, ()
 
 
-def remembered(robot: Robot, key: Hashable, make: Callable[[], T]) -> T:
-    """Return make(), asked once for a robot and a key; its arrays are read-only."""
+def remembered(
+    robot: Robot, key: Hashable, make: Callable[P, T], *given: P.args, **options: P.kwargs
+) -> T:
+    """Return make(..), asked once for a robot and a key; its arrays are read-only."""
     memory = robot.__dict__.get("_memory")
     if memory is None or memory.owner is None or memory.owner() is not robot:
         memory = robot.__dict__["_memory"] = _Memory(robot)
     if key not in memory.values:
-        memory.values[key] = still(make())
+        memory.values[key] = still(make(*given, **options))
     found: T = memory.values[key]
     return found

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, optional, reals
@@ -41,7 +40,6 @@ __all__ = [
     "carrying_nothing",
     "cut_structure",
     "has_motion",
-    "motor_axes",
     "moving_structure",
     "short_pieces",
     "sprung_modes",
@@ -53,19 +51,19 @@ class _Family(NamedTuple):
     """How the structures of one family are made: at rest, in motion, written as a mechanism.
 
     Attributes:
-        leads: whether one of its robots can be made in motion.
+        leads: whether one of its robots can be made in motion; None: all can.
     """
 
     at: Any
     moving: Any
-    written: Any
-    leads: Callable[[Any], bool] = lambda _: True
+    written: Any  # None: it is one
+    leads: Callable[[Any], bool] | None = None
 
 
 _FAMILIES: dict[type[Robot], _Family] = {
     SerialRobot: _Family(serial_structure, moving_serial, written_arm),
     DeltaRobot: _Family(delta_structure, moving_delta, written_delta),
-    MechanismRobot: _Family(mechanism_structure, led_mechanism, lambda robot, _: robot, leads),
+    MechanismRobot: _Family(mechanism_structure, led_mechanism, None, leads),
 }
 
 
@@ -90,6 +88,8 @@ def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRo
         position: where a Delta is assembled; a usual one on its axis unless given. There alone
         constant-velocity joints (rods: twist), straight there, are the Delta's own.
     """
+    if isinstance(robot, MechanismRobot):
+        return robot
     written: MechanismRobot = _FAMILIES[type(robot)].written(robot, position)
     return written
 
@@ -97,7 +97,8 @@ def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRo
 def has_motion(robot: Robot) -> bool:
     """Return whether `moving_structure` knows a robot: its family, and no joint follows another."""
     coupled = any(drive.also for drive in architecture_of(robot).drives)
-    return not coupled and _FAMILIES[type(robot)].leads(robot)
+    leads = _FAMILIES[type(robot)].leads
+    return not coupled and (leads is None or leads(robot))
 
 
 def moving_structure(
@@ -115,14 +116,3 @@ def moving_structure(
             "supple.follow(robot, path)"
         )
     return founded_in_motion(robot, family(robot, x, v, a, joints))
-
-
-def motor_axes(robot: Robot, structure: Structure) -> tuple[tuple[int, NDArray[np.float64]], ...]:
-    """Return (segment, direction (6,), segment axes) of every motor without a spring, in order."""
-    names, found = [segment.name for segment in structure.segments], []
-    for drive in architecture_of(robot).drives:
-        if not drive.slides and drive.made.stiffness is None:
-            i = names.index(drive.segment)
-            turned = structure.segments[i].R_LS.T @ drive.axis[3:]
-            found.append((i, np.concatenate([np.zeros(3), turned])))
-    return tuple(found)

@@ -107,7 +107,7 @@ def _expanded(robot: DeltaRobot) -> Mechanism:
 
     An elbow that is straight is a universal joint with both axes fixed in the rod.
     """
-    written = remembered(robot, "expanded", lambda: _written(robot, np.zeros(3), None))
+    written = remembered(robot, "expanded", _written, robot, np.zeros(3), None)
     m = mechanism_of(written)
     if robot.lower.rods != "twist":
         return m

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import still
-from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
+from ..architectures.assembling import Mechanism, judged, mechanism_of, newton, placed, resolve
 from ..architectures.closing import Loop, alike
 from ..architectures.frames import Frames, tree_frames
 from ..architectures.tree import TreeMotion
@@ -106,7 +106,7 @@ def placed_structure(
     m: Mechanism, moved: TreeMotion, joints: Joints, ties: Sequence[Closure] | None = None
 ) -> Structure:
     """Return a mechanism whose links stand somewhere, with its closures there if they are known."""
-    robot, at, fixed = m.robot, moved.at, _fixed(m)
+    robot, at, fixed = m.robot, moved.at, remembered(m.robot, "fixed", _made, m)
     R, p, L, roots = at.R @ fixed.R_LS if fixed.turned else at.R, at.p, at.L, fixed.roots
     if roots.shape[1] > len(robot.links):  # segments begin and end somewhere on their links
         links = np.repeat(np.arange(len(robot.links)), [len(own.tips) for own in fixed.parts])
@@ -152,7 +152,12 @@ def placed_structure(
 
 def _segments(m: Mechanism, moved: TreeMotion, i: int, joints: Joints) -> Iterator[Segment]:
     """The segments of a link, one for each part."""
-    robot, fixed, free, j = m.robot, _fixed(m), moved.at.L[:, i], m.tree.parents[i]
+    robot, fixed, free, j = (
+        m.robot,
+        remembered(m.robot, "fixed", _made, m),
+        moved.at.L[:, i],
+        m.tree.parents[i],
+    )
     link, own, beam = robot.links[i], fixed.parts[i], fixed.parts[i].beam
     if link.joint.type == "prismatic" and beam.rigid:
         beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
@@ -164,7 +169,20 @@ def _segments(m: Mechanism, moved: TreeMotion, i: int, joints: Joints) -> Iterat
     a = np.zeros_like(free)
     for k, tip in enumerate(own.tips):
         b = np.full_like(free, own.places[k]) if k < len(own.places) else free
-        part = _part(link.name, beam, a, b, free)
+        # The beam between a and b metres from the joint, `free` of the link outside, (B,) each
+        inner = beam.L - free
+        part: AnyBeam
+        if not (b - a).any():  # what is cut off at the root itself has no length and is rigid
+            part = Beam(0.0, 0.0)
+        elif not isinstance(beam, VaryingBeam):
+            part = beam.outside(float((b - a).max()))
+        elif (inner != inner[0]).any():
+            raise SuppleError(
+                f"{link.name} has stations, slides and carries a joint along it: ask for one pose "
+                "at a time"
+            )
+        else:
+            part = beam.part(float(inner[0] + a[0]), float(inner[0] + b[0]))
         yield Segment(name, parent, part, releases, own.R_LS, tip)
         if k < len(own.places):
             name, parent, releases, a = f"{link.name}@{own.places[k]:g}", own.first + k, (), b
@@ -211,17 +229,31 @@ def led_mechanism(
 ) -> MovingStructure:
     """Return a mechanism at the instants of a motion of its motors, (B, motors) each.
 
-    What is passive follows the closures g(x) = 0: J x' = 0 and J x'' + g'' = 0, g'' their second
-    derivative where passive coordinates do not accelerate.
+    Beside theta, whole configurations may stand near which those looked for are, so that they stay
+    on one branch. What is passive follows the closures g(x) = 0: J x' = 0 and J x'' + g'' = 0, g''
+    their second derivative where passive coordinates do not accelerate.
     """
     m = mechanism_of(robot)
-    x, reason = resolve(robot, theta)
+    theta, rate, second = (np.atleast_2d(part) for part in (theta, rate, second))
+    k = m.motors
+    if theta.shape[1] == k:
+        x, reason = resolve(robot, theta)
+    else:
+        near = theta[:, k:].copy()
+        near[:, m.driven] = theta[:, :k]
+        x, shut = newton(m, near)
+        reason = judged(m, x)
+        for b in np.flatnonzero(~shut)[:1]:
+            told = (
+                f"theta {np.round(theta[b, :k], 6).tolist()} cannot be assembled on the way there"
+            )
+            raise SuppleError(f"{told}: closure {m.worst(x[b])}; lead it elsewhere")
     for sentence in reason[reason != ""][:1]:
         raise SuppleError(sentence)
     moved, J = placed(m, x), m.openings(x)[1]
     motors, z = m.tree.motors, m.tree.passive
     xd, xdd = np.zeros_like(x), np.zeros_like(x)
-    xd[:, motors], xdd[:, motors] = rate, second
+    xd[:, motors], xdd[:, motors] = rate[:, :k], second[:, :k]
     xd[:, z] = -np.linalg.solve(J[..., z], J @ xd[..., None])[..., 0]
     going, at, opening = _in_motion(moved, tree_frames(moved, xd, xdd)), 0, np.zeros(J.shape[:2])
     for loop in m.loops:
@@ -237,28 +269,6 @@ def _in_motion(moved: TreeMotion, frames: Frames) -> TreeMotion:
     turning = rotation_jet(frames.R, frames.w, frames.dw)
     led: Any = {"R": turning, "p": Jet(frames.p, frames.v, frames.a)}
     return replace(moved, at=replace(moved.at, **led))
-
-
-def _part(name: str, beam: AnyBeam, a: Array, b: Array, free: Array) -> AnyBeam:
-    """The beam between a and b metres from the joint of a link, `free` of it outside, (B,) each.
-
-    What is cut off at the root itself has no length and is rigid.
-    """
-    if not (b - a).any():
-        return Beam(0.0, 0.0)
-    if not isinstance(beam, VaryingBeam):
-        return beam.outside(float((b - a).max()))
-    inner = beam.L - free
-    if (inner != inner[0]).any():
-        raise SuppleError(
-            f"{name} has stations, slides and carries a joint along it: ask for one pose at a time"
-        )
-    return beam.part(float(inner[0] + a[0]), float(inner[0] + b[0]))
-
-
-def _fixed(m: Mechanism) -> _Fixed:
-    """What does not change with the pose, made once."""
-    return remembered(m.robot, "fixed", lambda: _made(m))
 
 
 def _made(m: Mechanism) -> _Fixed:
@@ -344,19 +354,16 @@ def _releases(
             turns.append(Release(direction, stiffness or 0.0))
         elif joints == "locked":
             turns += [] if stiffness is None else [Release(direction, stiffness)]
-        elif stiffness is not None and _leads(m.robot, i):  # others follow its motor
+        elif stiffness is not None and any(
+            other.joint.mimic is not None and other.joint.mimic.joint == m.robot.links[i].name
+            for other in m.robot.links
+        ):  # its motor leads other joints
             turns += [Release(direction, 0.0, J), Release(direction, stiffness)]
         elif stiffness is None or J == 0:
             turns.append(Release(direction, 0.0, J if stiffness is None else 0.0))
         else:
             turns.append(Release(direction, stiffness, J, series=True))
     return tuple(turns) + bearing + stays
-
-
-def _leads(robot: MechanismRobot, i: int) -> bool:
-    """Whether other joints follow that of a link."""
-    followed = [other.joint.mimic.joint for other in robot.links if other.joint.mimic is not None]
-    return robot.links[i].name in followed
 
 
 def _slides(robot: MechanismRobot, i: int, joints: Joints) -> bool:
@@ -368,7 +375,7 @@ def _slides(robot: MechanismRobot, i: int, joints: Joints) -> bool:
 
 def _tied(m: Mechanism, moved: TreeMotion, lengths: Array | None = None) -> list[Closure]:
     """The closures, driven rods at lengths (B, rods); of links in motion their rows are Jets."""
-    fixed, found = _fixed(m), {}
+    fixed, found = remembered(m.robot, "fixed", _made, m), {}
     for which, loop in fixed.loops:
         length = np.array([loop.length or 0.0])
         if loop.motor and lengths is not None:

@@ -66,7 +66,7 @@ class MovingStructure:
         end = self.p(j) + R_A[..., :1] * self.structure.L[:, j, None, None]
         offset = transposed(R_A) @ (self.p(i) - end)
         R_BA = transposed(R_B) @ R_A
-        over = R_BA @ offset[..., 0].map(lambda x: -cross_matrix(x))
+        over = R_BA @ -offset[..., 0].map(cross_matrix)
         zero = np.zeros((1, 1, 3, 3))
         top = concatenate([R_BA, over], -1)
         joined: Jet = concatenate([top, concatenate([zero, R_BA], -1)], -2)

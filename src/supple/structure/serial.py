@@ -42,7 +42,7 @@ Listed = SerialRobot | MechanismRobot
 def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints) -> Structure:
     """Return a serial arm at theta, (joints,) or (B, joints), None for zeros."""
     given = serial.configuration(robot, theta)
-    fixed = remembered(robot, ("segments", joints), lambda: _Fixed.of(robot, joints))
+    fixed = remembered(robot, ("segments", joints), _Fixed.of, robot, joints)
     placed, given = _Placed(robot, given.copy(), fixed), robot.spread(given)
     L, root = fixed.lengths(given), fixed.root
     if fixed.sliding:

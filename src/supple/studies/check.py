@@ -24,7 +24,7 @@ from ..outputs.stress import has_fibre, on_edge, von_mises
 from ..robot import Robot, a_robot
 from ..sections import Box, Profile, Tube
 from ..structure import Structure, carrying_nothing, structure_of
-from .configuration import Where, where
+from .configuration import Where, joint_names, where
 from .statics import Statics, statics
 from .vibration.modes import modes
 
@@ -79,6 +79,7 @@ class Check(Answer):
 
     dims: ClassVar = {"theta": ("joint",), "highest_stress": ("link",), "over_yield": ("link",)}
     units: ClassVar = {"theta": "rad or m", "highest_stress": "Pa"}
+    labels: ClassVar = {"joint": joint_names, "link": "stress"}
 
     @property
     def highest_stress(self) -> Array:
@@ -89,11 +90,6 @@ class Check(Answer):
     def over_yield(self) -> Array:
         """(links,) of `stress`: stress over yield strength, NaN where none is given."""
         return np.array([np.nan if ratio is None else ratio for _, ratio in self.stress.values()])
-
-    def labels(self) -> dict[str, Any]:
-        """Return the joints that move and the links."""
-        motors = [name for name, _ in architecture_of(self.robot).motors()]
-        return {"joint": motors, "link": list(self.stress)}
 
 
 @checked(robot=a_robot, theta=optional(reals), position=optional(reals))
@@ -312,8 +308,8 @@ def _walls(robot: Robot) -> list[str]:
 
 
 def _limits(robot: Robot, asked: Where) -> list[str]:
-    """Joints that stand outside their limits at this pose."""
-    notes = []
+    """What is told of loops, and joints that stand outside their limits at this pose."""
+    notes = architecture_of(robot).told.split("; ")[1:]
     theta = np.atleast_1d(asked.take(asked.theta))
     for drive, value in zip(architecture_of(robot).drives, theta, strict=True):
         limits = drive.made.limits

@@ -13,7 +13,7 @@ from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
 from ..robot import Robot, need_robot
 
-__all__ = ["Where", "where"]
+__all__ = ["Where", "joint_names", "where"]
 
 Array = NDArray[np.float64]
 
@@ -66,3 +66,8 @@ def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = No
     warn_near(robot, found)
     at = found.at if good.all() else found.at[good]
     return Where(at, found.theta, found.position, found.reason, good, single)
+
+
+def joint_names(answer: Any) -> list[str]:
+    """Return the names of the entries of theta, of an answer for a robot."""
+    return [name for name, _ in architecture_of(answer.robot).motors()]

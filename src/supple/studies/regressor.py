@@ -38,12 +38,9 @@ class Regressor(Answer):
     pi: Array
     _evaluate: Evaluator = field(repr=False, compare=False)
 
+    labels: ClassVar = {"constant": "names"}
     dims: ClassVar = {"pi": ("constant",)}
     table_rows: ClassVar = ("constant",)
-
-    def labels(self) -> dict[str, Any]:
-        """Return the names of the constants."""
-        return {"constant": list(self.names)}
 
     def __call__(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Return Y, (N, p), or (B, N, p) for many states."""

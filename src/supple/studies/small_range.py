@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["SMALL", "SmallRangeWarning", "too_large"]
+__all__ = ["LOST", "SMALL", "SmallRangeWarning", "too_large"]
 
 SMALL = 0.1  # rad, or deflection over length: there 1 - cos is half a per cent
+LOST = 100.0  # the same, or m: far beyond what any link can do
 
 
 class SmallRangeWarning(UserWarning):

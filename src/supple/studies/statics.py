@@ -73,6 +73,7 @@ class Statics(Answer):
     reason: Any
     outputs: dict[str, Any] = field(default_factory=dict)
 
+    labels: ClassVar = {"link": "names", "load": ("Fx", "Fy", "Fz", "Mx", "My", "Mz")}
     dims: ClassVar = {
         "theta": ("joint",),
         "tip_displacement": ("axis",),
@@ -124,10 +125,6 @@ class Statics(Answer):
     def small(self) -> Any:
         """Whether links bend so little that linear statics hold."""
         return self.largest <= SMALL
-
-    def labels(self) -> dict[str, Any]:
-        """Return links, and the loads to which the compliance belongs."""
-        return {"link": list(self.names), "load": ["Fx", "Fy", "Fz", "Mx", "My", "Mz"]}
 
 
 @one_thread

@@ -15,6 +15,7 @@ from ..arguments import checked, instance
 from ..beams.basis import BASES
 from ..beams.shapes import EndLoad
 from ..equations.build import build
+from ..equations.closed.coupled import near_symbols
 from ..equations.damping import GivenDamping
 from ..errors import SuppleError
 from ..files.data import netcdf_names, read_dataset, write_dataset
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from .motion.follow import PathResponse
+    from .motion.path_response import PathResponse
     from .vibration.workspace import FrequencyMap
 
 __all__ = [
@@ -59,6 +60,9 @@ def to_xarray(found: Response) -> xarray.Dataset:
     data |= {f"energy_{k}": (("t",), v, {"units": "J"}) for k, v in found.energies.items()}
     if found.beta is not None:
         data["beta"] = (("t", "root"), found.beta)
+    if found.near is not None:
+        told = {"long_name": "coordinates that loops determine, so that their branch is kept"}
+        data["near"] = (("t", "follower"), found.near, told)
     for name, values in found.outputs.items():
         dims = ("t", f"entry_of_{name}")[: values.ndim]
         data[f"output_{name}"] = (dims, values)
@@ -220,7 +224,7 @@ def load_response(path: str | Path) -> Response:
     if "basis" not in data.attrs:
         raise SuppleError(f"{path} is not a response written by supple: it names no basis")
     try:
-        held = ["t", "q", "qd", "tau", "work", *(["beta"] if "beta" in data else [])]
+        held = ["t", "q", "qd", "tau", "work", *(name for name in ("beta", "near") if name in data)]
         arrays: dict[str, Any] = {
             name: np.asarray(data.variables[name].values, float) for name in held
         }
@@ -250,9 +254,10 @@ def load_response(path: str | Path) -> Response:
             "qd": (model.size,),
             "tau": (model.joints,),
             "work": (),
+            "near": (near_symbols(model)[1].numel(),),
         }
         for name, width in widths.items():
-            if arrays[name].shape != (*count, *width):
+            if name in arrays and arrays[name].shape != (*count, *width):
                 told = (
                     f"{name} has the shape {arrays[name].shape}, the model needs {(*count, *width)}"
                 )

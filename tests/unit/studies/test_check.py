@@ -191,3 +191,10 @@ def test_a_cylinder_holds_its_boom() -> None:
     weight = 9.81 * (50 * 4 * 2 + 30 * 4) * np.cos(angle)
     seen = supple.check(crane(), [s])
     assert seen.holding == {"cylinder": pytest.approx(weight / lever, rel=1e-7)}
+
+
+def test_rows_that_repeat_are_among_the_notes():
+    """A planar four-bar in space: two of five rows of its pin say something new."""
+    found = supple.check(supple.load("four-bar").with_("planar", False))
+    assert any("3 of the 5 rows of pin repeat" in note for note in found.notes)
+    assert not supple.check(supple.load("four-bar")).notes

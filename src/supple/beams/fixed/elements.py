@@ -11,8 +11,9 @@ See docs/theory/elements.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.polynomial import polynomial
@@ -126,7 +127,7 @@ class Mesh(OnBeam):
 
         Rotations follow v' = psi_z + gamma and w' = -psi_y + gamma.
         """
-        return self._collect(x, lambda part, s: part.field(s))
+        return self._collect(x, "field")
 
     def resultants(self, x: ArrayLike) -> Array:
         """Return (N, Q_y, Q_z, T, M_y, M_z) at x per unit w, (P, 6, m).
@@ -134,14 +135,15 @@ class Mesh(OnBeam):
         Without shear deformation Q follows from equilibrium, Q_y = -M_z', Q_z = M_y'. Where
         elements meet and strains jump, the element that begins there counts.
         """
-        return self._collect(x, lambda part, s: part.resultants(s))
+        return self._collect(x, "resultants")
 
-    def _collect(self, x: ArrayLike, rows: Callable[[_Part, Array], dict[int, Array]]) -> Array:
+    def _collect(self, x: ArrayLike, rows: Literal["field", "resultants"]) -> Array:
         """Gather the parts' rows, component to (P, m_part), side by side."""
         x = np.atleast_1d(np.asarray(x, float))
         out, at = np.zeros((len(x), 6, self.size)), 0
         for part in self._parts():
-            for component, values in rows(part, x).items():
+            found = part.field(x) if rows == "field" else part.resultants(x)
+            for component, values in found.items():
                 out[:, component, at : at + part.size] = values
             at += part.size
         return out

@@ -69,7 +69,7 @@ def check(file: File, at: At = None, position: Position = None, json: Json = Fal
         }
         print_json({"file": file, "valid": True, "faults": [], **found, **engineer})
         return
-    say(f"{file}: no fault; {plain(found['name'])} is {plain(found['told'])}")
+    say(f"{file}: no fault; {plain(found['name'])} is {plain(found['told'].split('; ')[0])}")
     theta = [f"{value:g}" for value in seen.theta.ravel().tolist()]
     told = ", ".join(theta[:12] + [f"and {len(theta) - 12} more"] * (len(theta) > 12))
     rows = [("pose", f"theta = {told}" if told else "its only one")]

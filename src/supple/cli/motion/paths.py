@@ -23,7 +23,7 @@ from ..output import (
 if TYPE_CHECKING:
     from ...control.trajectories import Trajectory
     from ...robot import Robot
-    from ...studies.motion.follow import PathResponse
+    from ...studies.motion.path_response import PathResponse
     from ...studies.motion.response import Response
 
 __all__ = ["along_path", "path_of", "print_coupled"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ from ..measured import Measured, as_lists, measured, print_outputs
 from ..output import (
     check_places,
     draw_answer,
-    not_over_whole,
     plain,
     print_json,
     print_table,
@@ -171,8 +171,10 @@ def _show(
 ) -> None:
     """Draw, store and print a motion; a part of one never replaces what is there."""
     from ...architectures.kinds import architecture_of
+    from ...files.disk import partial_place
 
-    plot, save = not_over_whole(found.complete, plot, save)
+    if not found.complete:
+        plot, save = (place and str(partial_place(place)) for place in (plot, save))
     if plot is not None:
         draw_answer(found, plot)
     if save is not None:
@@ -260,7 +262,15 @@ def model_of(
         if elements is None
         else FiniteElements(elements)
     )
-    return build(robot, basis, **options)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = build(robot, basis, **options)
+    for told in caught:  # what to try, as options of a command
+        words = re.sub(r"FiniteElements\((\d+)\)", r"--elements \1", str(told.message))
+        words = re.sub(r"AssumedModes\((\d+)(.*?)\)", r"--modes \1\2", words)
+        words = re.sub(r", (axial|torsion)=(\d+)", r" --\1 \2", words)
+        warnings.warn(re.sub(r" \(model.check.*", "", words), told.category, stacklevel=2)
+    return model
 
 
 def _drive(

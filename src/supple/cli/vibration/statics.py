@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...view.wording import tidy
-from ..arguments import At, File, Gravity, Json, Plot, Position, Save, asked, numbers, pulled
+from ..arguments import At, File, Gravity, Json, Plot, Position, Save, asked, numbers
 from ..measured import Measured, as_lists, measured, print_outputs
 from ..output import (
     check_places,
@@ -55,7 +55,9 @@ def statics(
     from ...studies.statics import statics as ask
 
     check_places(plot, save)
-    robot = pulled(files.load(file), gravity)
+    robot = files.load(file)
+    if gravity is not None:
+        robot = robot.with_("gravity", numbers(gravity, "--gravity", 3))
     where, by = asked(robot, at, position), architecture_of(robot).asked_by
     load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
     found = ask(robot, force=load[0], moment=load[1], outputs=measured(outputs), **where)

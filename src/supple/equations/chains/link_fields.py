@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ...beams.invariants import foreshortening
 from .chain import Chain, ChainLink
 
-__all__ = ["link_deflection", "on_chord", "root_moments"]
+__all__ = ["link_deflection", "root_moments"]
 
 Array = NDArray[np.float64]
 
@@ -44,20 +44,6 @@ def link_deflection(part: ChainLink, own: Array, fraction: float, stiffening: bo
             moved = moved + (own[..., j] * own[..., n])[..., None] * short[0, :, k]
     turned: Array = moved @ part.R_SL
     return turned
-
-
-def on_chord(here: Array, end: Array, fraction: float, length: Array | float) -> Array:
-    """Return a displacement (.., 3) relative to the chord, given those here and at the end.
-
-    u - f u_end, in axes whose x is the chord: R' with R e_x along L e_x + u_end, turned the short
-    way.
-    """
-    chord = end + np.asarray(length, float)[..., None] * np.array([1.0, 0.0, 0.0])
-    c = chord / np.linalg.norm(chord, axis=-1, keepdims=True)
-    w = np.cross(np.array([1.0, 0.0, 0.0]), c)
-    off = here - fraction * end
-    back: Array = off - np.cross(w, off) + np.cross(w, np.cross(w, off)) / (1 + c[..., :1])
-    return back
 
 
 def root_moments(chain: Chain, q: Array, link: str) -> Array:

@@ -204,7 +204,14 @@ def kinematics(links: list[Numbers], s: Vector, eta: list[Vector]) -> list[Pose]
                 R = matmul(fixed, axis_rotation(link.axis, s[i]))
         offset = matvec(before.turn, link.p_PM) if before else link.p_PM
         # z, in which the fields of a link are linear, and Z = dz/deta
-        z, Z = _with_products(link.pairs, eta[i][1:] if link.slides else eta[i])
+        own = eta[i][1:] if link.slides else eta[i]
+        z = own + [mul(own[j], own[l]) for j, l in link.pairs]
+        Z = identity(len(own))
+        for j, l in link.pairs:  # d(eta_j eta_l)/d eta
+            row: Vector = [0.0] * len(own)
+            row[j] = add(row[j], own[l])
+            row[l] = add(row[l], own[j])
+            Z.append(row)
         if link.slides:
             width, k = len(z), len(Z[0]) if Z else 0
             carried = [[x] + [0.0] * k for x in z]
@@ -224,19 +231,6 @@ def kinematics(links: list[Numbers], s: Vector, eta: list[Vector]) -> list[Pose]
             sections.append(Section(turn, arm, Jv, Jw, angles, at.N, at.Psi))
         poses.append(Pose(R, known(R[2], [0.0, 0.0, 1.0]), offset, z, Z, tuple(sections)))
     return poses
-
-
-def _with_products(pairs: tuple[tuple[int, int], ...], eta: Vector) -> tuple[Vector, Matrix]:
-    """eta and its products, and their derivative."""
-    z = eta + [mul(eta[j], eta[l]) for j, l in pairs]
-    # d(eta_j eta_l)/d eta
-    rows = []
-    for j, l in pairs:
-        row: Vector = [0.0] * len(eta)
-        row[j] = add(row[j], eta[l])
-        row[l] = add(row[l], eta[j])
-        rows.append(row)
-    return z, identity(len(eta)) + rows
 
 
 def _turning(Psi: Matrix, Z: Matrix) -> Matrix:

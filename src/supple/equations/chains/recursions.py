@@ -31,7 +31,6 @@ from ...kernels.scalars import (
     matvec,
     mul,
     negate,
-    rotated_mass,
     scale,
     sub,
     total,
@@ -78,7 +77,8 @@ def _rotated(pose: Pose, M: Matrix) -> Matrix:
     """A mass of this link in the axes of the previous one."""
     if pose.about_z:
         return mass_about_z(pose.R[0][0], pose.R[1][0], M)
-    return rotated_mass(pose.R, M)
+    back, gap = transpose(pose.R), [0.0, 0.0, 0.0]
+    return congruence([row + gap for row in back] + [gap + row for row in back], M)
 
 
 def _shift_map(offset: Vector) -> Matrix:

@@ -65,7 +65,23 @@ class Slider:
         names = ("mass", "first", "second", "P", "X", "G", "J", "JPsi", "PsiJPsi")
         own: dict[str, Any] = {name: getattr(found, name) for name in (*names, "N_end", "Psi_end")}
         if self.factors:
-            own |= self._weighed(found)
+            # The integrals of inertia times its factors
+            m, *about = self.factors
+            width = len(found.JPsi[0]) // 3
+            turns = {"torsion": 0, "xz": 1, "xy": 2}
+            axis = [turns.get(kind) for kind in self.shapes.kinds]
+            kinds = [axis[j % width] if j % width < len(axis) else None for j in range(3 * width)]
+            own |= {
+                **{name: mul(m, getattr(found, name)) for name in ("mass", "first", "second")},
+                **{name: [scale(m, row) for row in getattr(found, name)] for name in ("P", "X")},
+                "G": [[[scale(m, row) for row in part] for part in each] for each in found.G],
+                "J": [mul(a, x) for a, x in zip(about, found.J, strict=True)],
+                "JPsi": [scale(a, row) for a, row in zip(about, found.JPsi, strict=True)],
+                "PsiJPsi": [
+                    row if a is None else scale(about[a], row)
+                    for a, row in zip(kinds, found.PsiJPsi, strict=True)
+                ],
+            }
         pairs = shapes.pairs if self.stiffening else ()
         stations = tuple(
             Station(*spot_fields(shapes, at, spot, self.beta, self.stiffening))
@@ -82,25 +98,6 @@ class Slider:
             slides=True,
             stations=stations,
         )
-
-    def _weighed(self, found: SlideIntegrals) -> dict[str, Any]:
-        """The integrals of inertia times its factors."""
-        m, *about = self.factors
-        width = len(found.JPsi[0]) // 3
-        turns = {"torsion": 0, "xz": 1, "xy": 2}
-        axis = [turns.get(kind) for kind in self.shapes.kinds]
-        kinds = [axis[j % width] if j % width < len(axis) else None for j in range(3 * width)]
-        return {
-            **{name: mul(m, getattr(found, name)) for name in ("mass", "first", "second")},
-            **{name: [scale(m, row) for row in getattr(found, name)] for name in ("P", "X")},
-            "G": [[[scale(m, row) for row in part] for part in each] for each in found.G],
-            "J": [mul(a, x) for a, x in zip(about, found.J, strict=True)],
-            "JPsi": [scale(a, row) for a, row in zip(about, found.JPsi, strict=True)],
-            "PsiJPsi": [
-                row if a is None else scale(about[a], row)
-                for a, row in zip(kinds, found.PsiJPsi, strict=True)
-            ],
-        }
 
     def _bending(self, l: Scalar) -> SlideIntegrals:
         wide = self.stiffening and self.velocity == "material"  # they are written already

@@ -101,12 +101,9 @@ class SprungTurns(NamedTuple):
         at = [(k, sub(q[self.turns[k]], self.rest[k])) for k in self._held()]
         return [sub(x, dot(B[k], turned)) for k, x in at]
 
-    def _angles(self, q: Vector) -> Vector:
-        return [q[k] if k >= 0 else 0.0 for k in self.turns]
-
     def stored(self, q: Vector) -> Scalar:
         """Return the energy of the turns."""
-        _, B = self._turned(self._angles(q))
+        _, B = self._turned([q[k] if k >= 0 else 0.0 for k in self.turns])
         e = self._strained(q, B)
         return mul(0.5, dot(e, _solved(self._flexible(B), e)))
 
@@ -116,7 +113,7 @@ class SprungTurns(NamedTuple):
         With M = F^-1 e, the moment m = B' M and the bearing's turn b = G' u + S m it is, along each
         turn, M + m' (dA/dq) B b: a turn carries the axes after it.
         """
-        A, B = self._turned(self._angles(q))
+        A, B = self._turned([q[k] if k >= 0 else 0.0 for k in self.turns])
         e, held = self._strained(q, B), self._held()
         M: Vector = [0.0] * 3
         for k, value in zip(held, _solved(self._flexible(B), e), strict=True):

@@ -113,7 +113,7 @@ def _link(
     bearing, spring, under = bearing_of(link, robot.planar, R_LS, stiffness, carries)
     # Axes of its joint in the order in which they turn, and the coordinate of each
     turns = () if joint.type == "prismatic" else joint.coordinates(robot.planar)
-    order = sorted(range(len(turns)), key=lambda k: turns[k].order)
+    order = [k for _, k in sorted((turn.order, k) for k, turn in enumerate(turns))]
     axes = [unit(turns[k].axis) for k in order if joint.type != "free"]
     if bearing is not None and bearing.crossed:
         # between the two of a universal joint its bearing turns the cross

@@ -8,11 +8,13 @@ B = -c_w^-1 c_q, and forces f = M z'' + h + g + D z' + K z of the tree,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...architectures.assembling import mechanism_of
 from ...kernels.scalars import ldl, ldl_solve
 from ..evaluate import casadi, slope
 from ..functions import INPUTS, Functions, LoopFunctions
@@ -21,9 +23,10 @@ from .loops import Loops
 from .slopes import force_slopes, rest_slopes
 from .ties import Tree
 
-__all__ = ["ClosedFunctions", "freed"]
+__all__ = ["ClosedFunctions", "freed", "near_symbols"]
 
 Array = NDArray[np.float64]
+NEARER = 6  # steps of Newton's method from a place near the followers, before those of a round
 SLOPES = ("slopes", "hold")  # put together from parts, see `slopes`
 CALLS = (*SLOPES, "derivatives")  # calls of others: as one expression they would be far larger
 
@@ -43,7 +46,7 @@ class ClosedFunctions(LoopFunctions):
         self.loops, self.near = loops, near
         # the slopes of small ones are expressions like all the others
         self.names = tuple(name for name in _INPUTS if not (loops.small and name in SLOPES))
-        self.solved = Followers(loops, rounds)
+        self.solved, self.whole = Followers(loops, rounds), len(mechanism_of(loops.robot).start)
 
     def ends(self) -> Array:
         """Return B (N, N) of `forward_dynamics_ends`: coordinates as they are."""
@@ -59,16 +62,25 @@ class ClosedFunctions(LoopFunctions):
         """Whether functions are single expressions of scalars: small ones, and near such ones."""
         return self.loops.small or isinstance(self.near, casadi().SX)
 
-    def beside(self, near: Any, rounds: int = 1) -> ClosedFunctions:
+    @property
+    def beside(self) -> list[Any]:
+        """The symbols near the followers that expressions are bound to."""
+        return [] if self.near is None else [self.near]
+
+    def bound(self, near: Any, rounds: int = 1) -> ClosedFunctions:
         """Return the functions whose followers are looked for near given ones, expressions."""
         return ClosedFunctions(self.loops, False, near, rounds)
+
+    def led_from(self, x: Array) -> ClosedFunctions:
+        """Return the functions whose followers are led from a whole configuration (n + rods,)."""
+        return ClosedFunctions(self.loops.led_from(x), self._compile, self.near, self.solved.rounds)
 
     def alongside(self, other: Functions) -> Functions:
         """Return the functions whose followers are looked for near those of another Model."""
         if not isinstance(other, ClosedFunctions) or other.near is None:
             return self
         named, mine = (list(functions.loops.named) for functions in (other, self))
-        return self.beside(other.near[[named.index(name) for name in mine]], 2)
+        return self.bound(other.near[[named.index(name) for name in mine]], 2)
 
     def make(self, name: str) -> Any:
         """Return one function, its inputs by name; bound to `near` it is no more than a call."""
@@ -87,34 +99,38 @@ class ClosedFunctions(LoopFunctions):
         """Return one function of its inputs and of a place near the followers."""
         key = ("core", name, self.solved.rounds, self.written)
         if key not in self.loops.made:
-            self.loops.made[key] = self._core(name)
+            ca = casadi()
+            words = _INPUTS[name]
+            n = len(self.loops.kept)
+            sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
+            kind = ca.SX if self.written and name not in CALLS else ca.MX
+            x = {word: kind.sym(word, sizes[word]) for word in words}
+            near = kind.sym("w", len(self.loops.followers))
+            dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
+            self.loops.made[key] = ca.Function(
+                name,
+                [*x.values(), near],
+                ca.cse(dense) if self.loops.small and kind is ca.SX else dense,
+                [*words, "w"],
+                [f"out{i}" for i in range(len(dense))],
+            )
         return self.loops.made[key]
 
-    def _core(self, name: str) -> Any:
-        ca = casadi()
-        words = _INPUTS[name]
-        n = len(self.loops.kept)
-        sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
-        kind = ca.SX if self.written and name not in CALLS else ca.MX
-        x = {word: kind.sym(word, sizes[word]) for word in words}
-        near = kind.sym("w", len(self.loops.followers))
-        dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
-        return ca.Function(
-            name,
-            [*x.values(), near],
-            ca.cse(dense) if self.loops.small and kind is ca.SX else dense,
-            [*words, "w"],
-            [f"out{i}" for i in range(len(dense))],
-        )
-
-    def spread(self, q: Array) -> tuple[Any, Array]:
+    def spread(self, q: Array, near: Array | None = None) -> tuple[Any, Array]:
         """Return the tree's Chain, and its coordinates z (.., Z) at states (.., N)."""
-        return self.loops.book(q, self.followers)
+        z = np.concatenate([q, self.followers(q, near)], axis=-1)[..., self.loops.order]
+        return self.loops.laws.chain, z
 
-    def followers(self, q: Array) -> Array:
-        """Return w (.., W) at states (.., N)."""
+    def followers(self, q: Array, near: Array | None = None) -> Array:
+        """Return w (.., W) at states (.., N), by Newton's method from `near` if that is given."""
         flat = q.reshape(-1, q.shape[-1])
-        w = self.evaluator("followers")(flat)[0]
+        if near is None:
+            w = self.evaluator("followers")(flat)[0]
+        else:
+            w, find = near.reshape(len(flat), -1), self.evaluator("nearer", near=True)
+            for _ in range(NEARER):
+                w = find(flat, w)[0]
+            w = self.evaluator("followers", near=True)(flat, w)[0]
         if not np.isfinite(w).all():
             raise self.open_at(self.loops.robot, q, w)
         return w.reshape(*q.shape[:-1], -1)
@@ -172,6 +188,23 @@ class ClosedFunctions(LoopFunctions):
         return M[a, a] + cross + cross.T + ca.mtimes(B.T, ca.mtimes(M[b, b], B))
 
 
+def near_symbols(model: Any, rounds: int = 1) -> tuple[Any, Any]:
+    """Return a Model with expressions that look for followers near symbols, and these symbols.
+
+    `rounds` of Newton's method as of `Followers`: none where its caller iterates.
+    """
+    functions = model.functions
+    if not isinstance(functions, ClosedFunctions):
+        return model, functions.symbol("near", 0)
+
+    def make() -> tuple[Any, Any]:
+        near = functions.loops.symbol("near", len(functions.loops.followers))
+        return replace(model, functions=functions.bound(near, rounds)), near
+
+    found: tuple[Any, Any] = functions.derived(("bound", rounds), make)
+    return found
+
+
 def freed(f: ClosedFunctions, tree: Any) -> Any:
     """Return N' y of columns y(z, z', z'') on the tree as a CasADi function of q, qd and qdd."""
     ca, n = casadi(), len(f.loops.kept)
@@ -222,9 +255,10 @@ def _outputs(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
         return rest_slopes(f.loops, f.tree, f._motion(x["q"], None, None, near))
     if "tau" in x or "qdd" in x:
         return _forced(f, name, x, near)
-    if name in ("closure", "followers"):
-        w = f.solved.followed(x["q"], near)[0]
-        return [w if name == "followers" else f.solved.closures["all"](x["q"], w)]
+    if name in ("closure", "followers", "nearer"):
+        solved = Followers(f.loops, 0) if name == "nearer" else f.solved
+        w = solved.followed(x["q"], near)[0]
+        return [solved.closures["all"](x["q"], w) if name == "closure" else w]
     at = f._motion(x["q"], x.get("qd"), None, near)
     if name == "led":
         return [f._led(at)]
@@ -283,6 +317,7 @@ def _derivatives(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
 _INPUTS: dict[str, tuple[str, ...]] = INPUTS | {
     "closure": ("q",),
     "followers": ("q",),
+    "nearer": ("q",),
     "led": ("q",),
     "drift": ("q", "qd"),
     "slopes": ("q", "qd", "qdd"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -87,9 +87,22 @@ class Loops(Ties):
         found = self.written
         return Symbols(found.z, found.c[list(self.rows)], found.c)
 
-    def book(self, q: Array, found: Callable[[Array], Array]) -> tuple[Chain, Array]:
-        """Return the tree's Chain, and its coordinates z (.., Z)."""
-        return self.laws.chain, np.concatenate([q, found(q)], axis=-1)[..., self.order]
+    def led_from(self, x: Array) -> Loops:
+        """Return the same, other poses reached from a whole configuration (n + rods,), unbent."""
+        m, chain, z = mechanism_of(self.robot), self.laws.chain, self.assembled.copy()
+        z[: self.motors] = x[m.driven]
+        z[[k for places in chain.passive for k in places]] = x[m.tree.passive]
+        found = copy(self)
+        found.assembled = z
+        return found
+
+    def near(self, x: Array) -> Array:
+        """Return w (B, W) unbent at whole configurations x (B, ..) of a mechanism."""
+        w = np.repeat(self.assembled[None, list(self.followers)], len(x), axis=0)
+        for k, c in enumerate(mechanism_of(self.robot).tree.coordinates):
+            if (name := f"passive.{c.name}") in self.named:
+                w[:, self.named.index(name)] = x[:, k]
+        return w
 
     def tree(self, name: Tree) -> Any:
         """Return forces, mass, energies or the tip of the tree as a CasADi function.

@@ -34,6 +34,7 @@ from ..chains.chain import Chain
 from ..chains.chain_equations import first_moment, joint_side, rubbing
 from ..chains.forces import HasForces
 from ..chains.link_inertia import Numbers
+from ..evaluate import column
 
 __all__ = ["PlanarLaws", "kinetic_energy", "planar_frames"]
 
@@ -166,7 +167,7 @@ class PlanarLaws(HasForces):
         """B(q): the Hessian of T in qd, cut to first order in eta for `paper`."""
         import casadi as ca
 
-        M = ca.densify(self._mass(_column(q)))
+        M = ca.densify(self._mass(column(q)))
         return transpose([ca.vertsplit(column) for column in ca.horzsplit(M)])
 
     def _mass(self, q: Any) -> Any:
@@ -201,7 +202,7 @@ class PlanarLaws(HasForces):
         """M qdd + h, plus g when `gravity`, less the generalised force of a tip wrench."""
         import casadi as ca
 
-        Q, V, A = _column(q), _column(qd), _column(qdd)
+        Q, V, A = column(q), column(qd), column(qdd)
         return ca.vertsplit(self._rest(Q, V, gravity, wrench) + self._mass(Q) @ A)
 
     def _rest(self, Q: Any, V: Any, gravity: bool, wrench: Vector | None) -> Any:
@@ -230,13 +231,13 @@ class PlanarLaws(HasForces):
         forces = vadd(forces, list(tau) + [0.0] * (n - len(tau)))
         for k, torque in enumerate(rubbing(self.friction, qd)):
             forces[k] = sub(forces[k], torque)
-        rest = ca.vertsplit(self._rest(_column(q), _column(qd), True, wrench))
+        rest = ca.vertsplit(self._rest(column(q), column(qd), True, wrench))
         load = [sub(a, b) for a, b in zip(forces, rest, strict=True)]
         return ldl_solve(ldl(self.mass(q)), load)
 
     def energies(self, q: Vector, qd: Vector) -> tuple[Scalar, Scalar, Scalar]:
         """Kinetic, elastic and gravitational energy."""
-        Q, V = _column(q), _column(qd)
+        Q, V = column(q), column(qd)
         import casadi as ca
 
         kinetic = ca.dot(V, self._mass(Q) @ V) / 2
@@ -269,9 +270,3 @@ class PlanarLaws(HasForces):
         _, end = planar_frames(self.chain, self.links, q, [0.0] * self.chain.size)[-1]
         W = end.W
         return [*end.r, 0.0], [[*W[0], 0.0], [*W[1], 0.0], [0.0, 0.0, 1.0]]
-
-
-def _column(values: Vector) -> Any:
-    import casadi as ca
-
-    return ca.vertcat(*values)

@@ -138,7 +138,7 @@ class _Runner:
     def __init__(self, plan: Plan, law: Feedback) -> None:
         self.plan, self.law = plan, law
         self.f: Callable[[Array, Array], Array]
-        self.f, self.T = plan.model.functions.derived(("rate", plan.width), lambda: _rate(plan))
+        self.f, self.T = plan.model.functions.derived(("rate", plan.width), _rate, plan)
         self.A = None if self.T is None else np.linalg.inv(self.T)
         self.watch = Watch(law.width, float(plan.grid[-1] - plan.grid[0]), 6)
         self.latest = np.inf  # time at which this step may ask

@@ -22,7 +22,7 @@ from ...errors import SuppleError
 from ...kernels._tape import collocate
 from ..plan import Chunk, Plan
 from ..spectrum import Spectrum
-from .residual import System
+from .residual import System, inverse
 from .stepper import Stepper
 
 __all__ = ["Gauss"]
@@ -188,7 +188,7 @@ class _Steps(System):
         whole = sum(
             a[:, None, :, None] * part[:, None] for a, part in zip(weights, parts, strict=True)
         )
-        self._inverse, self._h = np.linalg.inv(np.reshape(whole, (STAGES * n, -1))), h
+        self._inverse, self._h = inverse(np.reshape(whole, (STAGES * n, -1))), h
 
     def _end(
         self, h: float, q: Array, qd: Array, acc: Array, u: Array, near: Array

@@ -23,7 +23,7 @@ from ..sampled import timetable
 from ..spectrum import Spectrum
 from ..time_functions import written_times
 from .functions import WRITTEN, Watch
-from .residual import System
+from .residual import System, inverse
 from .stepper import Stepper
 
 __all__ = ["GeneralisedAlpha"]
@@ -76,7 +76,7 @@ class GeneralisedAlpha(Stepper):
             start, end = plan.grid[k : k + 2].tolist()
             hair = 1e-9 * (end - start)
             if plan.drive is not None and times is not None:
-                plan.drive.begin(start, *times.due(k), (state.q, state.qd))
+                plan.drive.begin(start, *times.due(k), (state.q, state.qd, system.near))
             if k in starts:
                 state = system.first(start + 1e-9 * step, end - start, state)
             inside = known[(known > start - hair) & (known < end - hair)]
@@ -271,4 +271,4 @@ class _Steps(System):
     ) -> Array:
         """Inverse of d r / d qdd + c d r / d qd + b d r / d q."""
         M, C, K = self.slopes(t, state, u, exact, anew)
-        return np.asarray(np.linalg.inv(M + weights[1] * C + weights[0] * K))
+        return inverse(M + weights[1] * C + weights[0] * K)

@@ -19,14 +19,12 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from ...control.controllers import Controller, Decoupling
-from ...control.trajectories import Trajectory
 from ...equations.evaluate import Evaluator
 from ...equations.model import Model
 from ...kernels.exponentials import exponentials
 from ..closed_loop import Reference, closed_rate
 from ..held_joints import flexible
 from ..plan import Chunk, Plan
-from ..spectrum import Spectrum
 from .stepper import Stepper
 
 __all__ = ["Magnus"]
@@ -44,10 +42,6 @@ class Magnus(Stepper):
     order = 4
     takes = frozenset({"controller"})
 
-    def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
-        """Return infinity: the tolerance decides, and the modes on the path."""
-        return float("inf")
-
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield piece after piece."""
         assert isinstance(plan.tau, Reference)
@@ -56,7 +50,14 @@ class Magnus(Stepper):
         k, n = model.joints, model.size
         y = np.concatenate([x[k:n], x[n + k : 2 * n], [1.0]])
         work = float(x[2 * n])
-        speeds = _speeds(model, path, plan.grid, plan.tolerance)
+        # Times, and steps a second that both the slowest and the fastest mode need there. The
+        # method is of fourth order; 0.2 rad a step of the slowest mode, for the motion, and 3 of
+        # the fastest, for the work, at 1e-9 make the tip of theodore-rrp as good as by adams at the
+        # same tolerance, and let the power balance close as well
+        system, times = flexible(model), np.linspace(plan.grid[0], plan.grid[-1], 17)
+        omega = system.frequencies(np.array([system.state(r) for r in path(times)[0]]))
+        factor = float(np.clip((plan.tolerance / 1e-9) ** 0.25, 0.1, 2.5))
+        speeds = times, np.maximum(omega[:, 0] / (0.2 * factor), omega[:, -1] / (3.0 * factor))
         parts, m = _functions(model, plan.controller)[0], n - k
 
         def ask(t: Array) -> tuple[Array, Array]:
@@ -101,7 +102,16 @@ class Magnus(Stepper):
         r, rd, _ = path(0.0)
         if np.abs([*(x[:k] - r), *(x[n : n + k] - rd)]).max(initial=0.0) > 1e-12:
             return "needs a start on the path"
-        if not _linear(model, plan.controller, path):
+        # Whether the elastic rows are linear and the power quadratic, at a state on the path
+        parts, whole = _functions(model, plan.controller)
+        at = path(0.37 * path.duration)
+        x = np.random.default_rng(0).normal(size=2 * (model.size - model.joints)) * 1e-2
+        push, by_x, power, first, second = parts(*at)
+        rows, p = whole(x, *at)
+        change = by_x @ x
+        straight = np.abs(rows - push - change).max() <= 1e-9 * np.abs(change).max()
+        terms = np.array([power.item(), first.ravel() @ x, x @ second @ x / 2])
+        if not (straight and abs(p.item() - terms.sum()) <= 1e-9 * np.abs(terms).max()):
             return "needs elastic rows that are linear, as with a point mass on the last link"
         return ""
 
@@ -128,22 +138,9 @@ def _on_path(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator
 
 def _functions(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator]:
     made: tuple[Evaluator, Evaluator] = model.functions.derived(
-        ("on path", controller), lambda: _on_path(model, controller)
+        ("on path", controller), _on_path, model, controller
     )
     return made
-
-
-def _linear(model: Model, controller: Controller, path: Trajectory) -> bool:
-    """Whether the elastic rows are linear and the power quadratic, at a state on the path."""
-    parts, whole = _functions(model, controller)
-    at = path(0.37 * path.duration)
-    x = np.random.default_rng(0).normal(size=2 * (model.size - model.joints)) * 1e-2
-    push, by_x, power, first, second = parts(*at)
-    rows, p = whole(x, *at)
-    change = by_x @ x
-    straight = np.abs(rows - push - change).max() <= 1e-9 * np.abs(change).max()
-    terms = np.array([power.item(), first.ravel() @ x, x @ second @ x / 2])
-    return bool(straight and abs(p.item() - terms.sum()) <= 1e-9 * np.abs(terms).max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,19 +220,6 @@ def _settles(c: Array, blocks: NDArray[np.int64]) -> bool:
     return bool((np.abs(c[-3:]).max(axis=0) <= 1e-12 * largest[flat]).all())
 
 
-def _speeds(model: Model, path: Trajectory, grid: Array, tolerance: float) -> tuple[Array, Array]:
-    """Times, and steps a second that both the slowest and the fastest mode need there.
-
-    The method is of fourth order; 0.2 rad a step of the slowest mode, for the motion, and 3 of the
-    fastest, for the work, at 1e-9 make the tip of theodore-rrp as good as by adams at the same
-    tolerance, and let the power balance close as well.
-    """
-    system, times = flexible(model), np.linspace(grid[0], grid[-1], 17)
-    omega = system.frequencies(np.array([system.state(r) for r in path(times)[0]]))
-    factor = float(np.clip((tolerance / 1e-9) ** 0.25, 0.1, 2.5))
-    return times, np.maximum(omega[:, 0] / (0.2 * factor), omega[:, -1] / (3.0 * factor))
-
-
 def _carried(
     forms: _Forms, grid: Array, counts: NDArray[np.int64], y: Array, work: float
 ) -> tuple[Array, Array, float]:
@@ -254,30 +238,25 @@ def _carried(
     for step in exponentials(mean, (len(y) - 1) // 2):
         rows.append(step @ rows[-1])
     states = np.array(rows)
-    done = work + np.cumsum(_work(forms, np.append(start, grid[-1]), states))
+    # (n,) work of each step from the power p = y' P y and two rates of it at both ends. h (p0 +
+    # p1)/2 + h^2 (p0' - p1')/10 + h^3 (p0'' + p1'')/120, exact to degree 5
+    t = np.append(start, grid[-1])
+    terms = forms.terms(t)
+    A, Ad = (forms.system(terms, d) for d in range(2))
+    P, Pd, Pdd = (forms.form(terms, d) for d in range(3))
+    yd = _times(A, states)
+    ydd = _times(A, yd) + _times(Ad, states)
+    Py, Pdy = _times(P, states), _times(Pd, states)
+    p, pd = _dot(states, Py), 2 * _dot(yd, Py) + _dot(states, Pdy)
+    pdd = 2 * (_dot(ydd, Py) + _dot(yd, _times(P, yd))) + 4 * _dot(yd, Pdy)
+    pdd = pdd + _dot(states, _times(Pdd, states))
+    h = np.diff(t)
+    inner = (pd[:-1] - pd[1:]) / 10 + h * (pdd[:-1] + pdd[1:]) / 120
+    done = work + np.cumsum(h * ((p[:-1] + p[1:]) / 2 + h * inner))
     ends = np.cumsum(counts) - 1
     found = states[1:][ends]
     found[:, -1] = done[ends]
     return found, rows[-1], float(done[-1])
-
-
-def _work(forms: _Forms, t: Array, y: Array) -> Array:
-    """(n,) work of each step from the power p = y' P y and two rates of it at both ends.
-
-    h (p0 + p1)/2 + h^2 (p0' - p1')/10 + h^3 (p0'' + p1'')/120, exact to degree 5.
-    """
-    terms = forms.terms(t)
-    A, Ad = (forms.system(terms, d) for d in range(2))
-    P, Pd, Pdd = (forms.form(terms, d) for d in range(3))
-    yd = _times(A, y)
-    ydd = _times(A, yd) + _times(Ad, y)
-    Py, Pdy = _times(P, y), _times(Pd, y)
-    p, pd = _dot(y, Py), 2 * _dot(yd, Py) + _dot(y, Pdy)
-    pdd = 2 * (_dot(ydd, Py) + _dot(yd, _times(P, yd))) + 4 * _dot(yd, Pdy)
-    pdd = pdd + _dot(y, _times(Pdd, y))
-    h = np.diff(t)
-    inner = (pd[:-1] - pd[1:]) / 10 + h * (pdd[:-1] + pdd[1:]) / 120
-    return np.asarray(h * ((p[:-1] + p[1:]) / 2 + h * inner))
 
 
 def _times(A: Array, x: Array) -> Array:

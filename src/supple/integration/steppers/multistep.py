@@ -19,7 +19,6 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from ..plan import Chunk, Plan, StoppedError
-from ..spectrum import Spectrum
 from .stepper import Stepper
 
 __all__ = ["Adams", "BackwardDifferences"]
@@ -52,10 +51,6 @@ class _Multistep(Stepper):
     order = None
     takes = frozenset({"data", "controller", "wrench", "beta", "loops", "memory"})
     iteration: ClassVar[str]
-
-    def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
-        """Return infinity: the tolerance decides."""
-        return float("inf")
 
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield block after block."""
@@ -95,29 +90,24 @@ class _Multistep(Stepper):
         found = None
         if not jumps and end - start <= course.longest:
             p = np.concatenate([series.ravel("F"), [end - start], course.unit])
-            found = self._called(plan, x, p, size, course)
+            # CVODES from 0 to 1 with `size` equal parts, made once for a model and a law
+            key = ("cvodes", self.name, plan.tolerance, plan.controller, plan.width, size)
+            solver: Any = plan.model.functions.derived(key, self._made, plan, size)
+            with _heard() as pressed:
+                try:
+                    found = np.array(solver(x0=x / course.unit, p=p)["xf"]).T * course.unit
+                except (RuntimeError, SystemError) as problem:
+                    if pressed:
+                        raise KeyboardInterrupt from None
+                    much, least = STUCK * plan.fastest * (end - start), MOST
+                    if "TOO_MUCH_WORK" not in str(problem) or much < least:
+                        raise StoppedError(str(problem)) from None
+                    course.longest = 0.51 * (end - start)  # later ones are cut
         if found is not None or size > 1:
             return found
         first = self._block(plan, x, (start, middle), 1, course)
         assert first is not None
         return self._block(plan, first[-1], (middle, end), 1, course)
-
-    def _called(self, plan: Plan, x: Array, p: Array, size: int, course: _Course) -> Array | None:
-        """States (size, .) by one call; None: its steps did not suffice, and later ones are cut."""
-        # CVODES from 0 to 1 with `size` equal parts, made once for a model and a law
-        key = ("cvodes", self.name, plan.tolerance, plan.controller, plan.width, size)
-        solver: Any = plan.model.functions.derived(key, lambda: self._made(plan, size))
-        length = float(p[-len(x) - 1])
-        with _heard() as pressed:
-            try:
-                return np.array(solver(x0=x / course.unit, p=p)["xf"]).T * course.unit
-            except (RuntimeError, SystemError) as problem:
-                if pressed:
-                    raise KeyboardInterrupt from None
-                if "TOO_MUCH_WORK" not in str(problem) or STUCK * plan.fastest * length < MOST:
-                    raise StoppedError(str(problem)) from None
-                course.longest = 0.51 * length
-                return None
 
     def _made(self, plan: Plan, size: int) -> Any:
         import casadi as ca

@@ -9,18 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...control.controllers import Decoupling, Wanted
+from ...equations.closed.coupled import near_symbols
 from ...equations.equilibrium import stiffness_at
 from ...equations.evaluate import AnyEvaluator, Evaluator, TapeEvaluator, compiled, slope
 from ...kernels.tape import replayed
 from ..closed_loop import Reference
 from ..inputs import Feedback
 from ..plan import Plan, wrench_power
-from ..states import near_symbols
 
-__all__ = ["System"]
+__all__ = ["System", "inverse"]
 
 Array = NDArray[np.float64]
 State = tuple[Array, Array, Array]
+
+
+def inverse(A: Array) -> Array:
+    """Return the inverse of a step's matrix; not a number where it has none: no step converges."""
+    try:
+        return np.asarray(np.linalg.inv(A))
+    except np.linalg.LinAlgError:
+        return np.full_like(A, np.nan)
 
 
 class System:
@@ -43,7 +51,9 @@ class System:
             self.led = bool(off < 1e-12)
         self.equations: _Equations = plan.model.functions.derived(
             ("residual", plan.controller, self.led, plan.width, plan.compiled),
-            lambda: _Equations(plan, self.led),
+            _Equations,
+            plan,
+            self.led,
         )
         self.near = x[2 * plan.model.size + 1 :].copy()
         self._answer: list[Array] | None = None

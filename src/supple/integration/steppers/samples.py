@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SuppleError
-from ..plan import Chunk, Plan
+from ..plan import Chunk, Plan, StoppedError
 from ..sampled import Drive, timetable
 
 __all__ = ["follow_samples"]
@@ -48,8 +48,8 @@ def follow_samples(
         if wanted[k] > 0:
             states.append(here)
         try:
-            drive.begin(t, *times.due(k), (here[:n], here[n : 2 * n]))
-        except SuppleError:
+            drive.begin(t, *times.due(k), (here[:n], here[n : 2 * n], here[2 * n + 1 :]))
+        except (SuppleError, StoppedError):
             if states:  # what was done until then
                 yield Chunk(place, np.array(states), np.array(applied[: len(states)]), applied[-1])
             raise

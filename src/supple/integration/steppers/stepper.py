@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar, Literal
@@ -40,9 +41,9 @@ class Stepper(ABC):
     takes: ClassVar[frozenset[Takes]]
     late: ClassVar[float] = 0.0
 
-    @abstractmethod
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
         """Return the step for a motion of these rates, s; infinite where a tolerance decides."""
+        return math.inf
 
     @abstractmethod
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.answer import Answer
+from ...answers.answer import Answer, Natural
 from ...arguments import checked, listed, one_of, optional, reals, whole
 from ...assembly import coordinates, exact_ends
 from ...errors import RobotError, SuppleError
@@ -43,7 +43,7 @@ STEP = 1e-2  # relative to the value, or of a radian or metre
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitivities(Answer):
+class Sensitivities(Natural, Answer):
     """Natural frequencies of one configuration and their derivatives.
 
     Attributes:
@@ -62,11 +62,6 @@ class Sensitivities(Answer):
     dims: ClassVar = {"omega": ("mode",), "frequency_hz": ("mode",), "coincident": ("mode",)}
     table_rows: ClassVar = ("mode",)
     units: ClassVar = {"omega": "rad/s", "frequency_hz": "Hz"}
-
-    @property
-    def frequency_hz(self) -> Array:
-        """Natural frequencies in Hz."""
-        return np.asarray(self.omega / (2 * np.pi))
 
     def __repr__(self) -> str:
         names = ", ".join(self.derivatives)

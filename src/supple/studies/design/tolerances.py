@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.answer import Answer
+from ...answers.answer import Answer, Natural
 from ...arguments import checked, instance, one_of, optional, reals, whole
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
@@ -32,7 +32,7 @@ MOST = 6  # parameters of which every corner, edge and face is looked at
 
 
 @dataclass(frozen=True, eq=False)
-class Tolerances(Answer):
+class Tolerances(Natural, Answer):
     """Intervals of natural frequencies.
 
     Attributes:
@@ -60,11 +60,6 @@ class Tolerances(Answer):
     }
     table_rows: ClassVar = ("mode",)
     units: ClassVar = {"omega": "rad/s", "low": "rad/s", "high": "rad/s", "frequency_hz": "Hz"}
-
-    @property
-    def frequency_hz(self) -> Array:
-        """Natural frequencies as described, Hz."""
-        return np.asarray(self.omega / (2 * np.pi))
 
     def __repr__(self) -> str:
         parts = [

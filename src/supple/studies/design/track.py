@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.answer import Answer
+from ...answers.answer import Answer, Natural
 from ...arguments import checked, instance, one_of, optional, reals, switch, whole
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
@@ -52,7 +52,7 @@ class Veering(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Tracks(Answer):
+class Tracks(Natural, Answer):
     """Natural frequencies as branches over one thing that changes.
 
     Attributes:
@@ -83,15 +83,6 @@ class Tracks(Answer):
     }
     table_rows: ClassVar = ("value",)
     units: ClassVar = {"omega": "rad/s", "frequency_hz": "Hz"}
-
-    def labels(self) -> dict[str, Any]:
-        """Return the branches, counted from one."""
-        return {"branch": list(range(1, 1 + self.omega.shape[1]))}
-
-    @property
-    def frequency_hz(self) -> Array:
-        """Natural frequencies in Hz, (n, branches)."""
-        return np.asarray(self.omega / (2 * np.pi))
 
     def __repr__(self) -> str:
         close = sum(not v.crossing for v in self.veerings)

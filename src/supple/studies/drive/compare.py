@@ -35,6 +35,7 @@ from ...control.controllers import Controller
 from ...control.trajectories import LAWS
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
+from ..configuration import joint_names
 from ..small_range import SMALL
 from .methods import Task
 from .settle import RAISED, raising
@@ -94,6 +95,12 @@ class Comparison(Answer):
     command: Array
     notes: tuple[str, ...]
 
+    labels: ClassVar = {
+        "method": "methods",
+        "payload": "payload",
+        "joint": joint_names,
+        "t": "t",
+    }
     dims: ClassVar = {
         "payload": ("payload",),
         "frequency_hz": ("mode",),
@@ -116,11 +123,6 @@ class Comparison(Answer):
         **dict.fromkeys(("residual", "overshoot", "tip_error", "distance"), "m"),
         "energy": "J",
     }
-
-    def labels(self) -> dict[str, Any]:
-        """Return methods, payloads, joints and times."""
-        joints = [name for name, _ in architecture_of(self.robot).motors()]
-        return {"method": list(self.methods), "payload": self.payload, "joint": joints, "t": self.t}
 
     @property
     def worst(self) -> Array:

@@ -22,11 +22,11 @@ from ...arguments import Check, checked, instance, number, optional, whole
 from ...control.shaping import Samples
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
+from ...path_dynamics.assembled_path import assembled_path
 from ...path_dynamics.kineto_elastodynamics import ked
 from ...path_dynamics.linearised_model import led_elements
 from ...path_dynamics.small_motion import SmallMotion
 from ...robot import Robot, a_robot
-from ..kinematics.forward import forward
 from ..motion.follow import follow
 from ..small_range import SmallRangeWarning
 from ..vibration.modes import modes
@@ -61,10 +61,7 @@ class Compensation(Answer):
     dims: ClassVar = {"t": ("t",), "before": ("t", "axis"), "after": ("t", "axis")}
     table_rows: ClassVar = ("t",)
     units: ClassVar = {"t": "s", "before": "m", "after": "m"}
-
-    def labels(self) -> dict[str, Any]:
-        """Return times and axes."""
-        return {"t": self.t, "axis": list("xyz")}
+    labels: ClassVar = {"t": "t", "axis": ("x", "y", "z")}
 
     @property
     def gain(self) -> float:
@@ -158,26 +155,21 @@ class _Lead:
         self.lowest = float(np.ravel(modes(robot, **where, count=1).frequency_hz)[0])
         count = min(max(50, round(path.duration * self.lowest * STEP)), 20_000)
         self.t = np.linspace(0.0, path.duration, count + 1)
-        self.x, self.v, self.a = path(self.t)
-        self.wanted = self._tip(self.x)
+        self.x, self.v, self.a = assembled_path(robot, path)(self.t)  # where loops stand, too
         led = led_elements(robot, elements, "cubic", damping, held="compensate")
-        self.model: SmallMotion = ked(robot, self.x[0], elements) if led is None else led
+        self.model: SmallMotion = ked(robot, self.x[0, :size], elements) if led is None else led
+        self.wanted = self.model.place(self.x)
         self.slopes: Array | None = None
         if not self.platform:  # (T, m, m): how the rigid tip moves with the joints
-            h = 1e-6
-            columns = [
-                (self._tip(self.x + h * unit) - self._tip(self.x - h * unit)) / (2 * h)
-                for unit in np.eye(self.x.shape[1])
-            ]
+            h, place, columns = 1e-6, self.model.place, []
+            for unit in h * np.eye(size, self.x.shape[1]):
+                columns.append((place(self.x + unit) - place(self.x - unit)) / (2 * h))
             J = np.stack(columns, axis=2)[:, self.axes]
             if not (np.linalg.cond(J) < 1e6).all():
                 raise SuppleError(
                     "the path runs through a singular pose: the tip cannot be led there"
                 )
             self.slopes = J
-
-    def _tip(self, x: Array) -> Array:
-        return x if self.platform else forward(self.robot, x).position
 
     def _joints(self, moved: Array) -> Array:
         """(T, n): the change of coordinates that moves the tip so, (T, 3)."""
@@ -190,8 +182,9 @@ class _Lead:
         a = self.a
         if error is not None:
             h = self.t[1]
-            second = np.gradient(np.gradient(self._joints(error), h, axis=0), h, axis=0)
-            a = self.a + second
+            moved = self._joints(error)
+            second = np.gradient(np.gradient(moved, h, axis=0), h, axis=0)
+            a = self.a + np.pad(second, ((0, 0), (0, self.a.shape[1] - moved.shape[1])))
         here = self.model.matrices(self.x, self.v, a)
         F = here.F
         if error is not None:
@@ -210,8 +203,7 @@ class _Lead:
             run = follow(self.robot, command, dt=float(self.t[1]), after=self.after, **self.options)
         wanted = self.wanted
         later = np.repeat(wanted[-1:], len(run.t) - len(wanted), axis=0)
-        tip = self._tip(run.wanted) + run.moved[:, :3]
-        return np.asarray(tip - np.concatenate([wanted, later]))
+        return np.asarray(run.tip - np.concatenate([wanted, later]))
 
     def smoothed(self, error: Array, cutoff_hz: float) -> Array:
         """The error below a frequency, without delay (fourth order, there and back)."""

@@ -64,6 +64,7 @@ class Inversion(Answer):
     zeros: NDArray[np.complex128]
     decay: float
 
+    labels: ClassVar = {"t": "t", "coordinate": "model.coordinates"}
     dims: ClassVar = {
         "t": ("t",),
         "tau": ("t", "joint"),
@@ -75,10 +76,6 @@ class Inversion(Answer):
     }
     table_rows: ClassVar = ("t",)
     units: ClassVar = {"t": "s", "zeros": "1/s"}
-
-    def labels(self) -> dict[str, Any]:
-        """Return times, and the names of the coordinates."""
-        return {"t": self.t, "coordinate": list(self.model.coordinates)}
 
     @cached_property
     def trajectory(self) -> Samples:
@@ -152,22 +149,19 @@ def invert(model: Model, path: Trajectory, window: tuple[float, float] | None = 
         for x in ends
     ]
     for found in zeros:
-        _need_hyperbolic(found)
+        size = np.abs(found)
+        still = size[np.abs(found.real) < 1e-6 * size]
+        if len(still) or (size < 1e-9).any():
+            told = ", ".join(f"{w:.4g}" for w in sorted(set(np.round(still, 6)))[:3]) or "0"
+            raise SuppleError(
+                f"the arm has zeros on the imaginary axis ({told} rad/s), as a rotary inertia at "
+                "the tip brings: no bounded effort makes it follow; add damping, or shape the move "
+                "instead"
+            )
     decay = float(min(np.abs(found.real).min(initial=np.inf) for found in zeros))
     t = _grid(path, window, decay)
     x = rows.solve(path, t, ends) if rows.count else np.zeros((len(t), 0))
     return rows.answer(path, t, x, zeros[0], decay)
-
-
-def _need_hyperbolic(zeros: NDArray[np.complex128]) -> None:
-    size = np.abs(zeros)
-    still = size[np.abs(zeros.real) < 1e-6 * size]
-    if len(still) or (size < 1e-9).any():
-        told = ", ".join(f"{w:.4g}" for w in sorted(set(np.round(still, 6)))[:3]) or "0"
-        raise SuppleError(
-            f"the arm has zeros on the imaginary axis ({told} rad/s), as a rotary inertia at the "
-            "tip brings: no bounded effort makes it follow; add damping, or shape the move instead"
-        )
 
 
 def _grid(path: Trajectory, window: tuple[float, float] | None, decay: float) -> Array:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.held import kept
+from ...answers.held import Timed, kept
 from ...arguments import Check, checked, number, optional, reals, shown, some, vector, whole
 from ...control.trajectories import Trajectory
 from ...equations.model import Model, a_model
@@ -38,7 +38,7 @@ ROUNDS = 30  # for terms that are odd in the speed
 
 
 @dataclass(frozen=True, eq=False)
-class JerkLimited(Trajectory):
+class JerkLimited(Timed, Trajectory):
     """From rest to rest with constant jerk between knots.
 
     Attributes:
@@ -49,10 +49,6 @@ class JerkLimited(Trajectory):
     x: Array
     v: Array
     a: Array
-
-    @property
-    def duration(self) -> float:
-        return float(self.t[-1])
 
     @property
     def breaks(self) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ scheduled over the path, and the fastest that leaves no more than those do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import product
 from typing import Any
@@ -53,6 +53,10 @@ class Task:
     servo: Controller | None
     coarse: Basis
     groups: int
+    _built: list[tuple[Robot, Model]] = field(default_factory=list, init=False, repr=False)
+    _commands: dict[tuple[int, str], tuple[Trajectory, Trajectory]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         """Check that there is a move."""
@@ -111,10 +115,6 @@ class Task:
         """Of the lowest mode where the move ends, s."""
         return float(2 * np.pi / self.held(self.end[None], 1)[0][0, 0])
 
-    @cached_property
-    def _built(self) -> list[tuple[Robot, Model]]:
-        return []
-
     def finer(self, robot: Robot, fine: Basis, damping: float | None) -> Model:
         """The finer Model of a robot, built once."""
         for known, model in self._built:
@@ -149,10 +149,6 @@ class Task:
         if isinstance(given, Shaper):
             return shaped(move, given), self.servo
         return self._by_word(move, given), self.servo
-
-    @cached_property
-    def _commands(self) -> dict[tuple[int, str], tuple[Trajectory, Trajectory]]:
-        return {}
 
     def _by_word(self, move: Trajectory, word: Any) -> Trajectory:
         """The command of a word, made once for a move."""

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.held import Held
+from ...answers.held import Held, Timed
+from ...architectures.kinds import architecture_of
 from ...arguments import checked, number, optional, reals, shown, whole
 from ...control.shaping import Samples
 from ...control.trajectories import LAWS
@@ -37,7 +38,7 @@ A = ((0.25, 0.25 - np.sqrt(3) / 6), (0.25 + np.sqrt(3) / 6, 0.25))
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Held):
+class Plan(Timed, Held):
     """A planned move from rest to rest.
 
     Attributes:
@@ -58,11 +59,6 @@ class Plan(Held):
     objective: str
     iterations: int
     limits: Mapping[str, Any]
-
-    @property
-    def duration(self) -> float:
-        """How long the move takes, s."""
-        return float(self.t[-1])
 
     @cached_property
     def trajectory(self) -> Samples:
@@ -308,7 +304,9 @@ class _Task:
         at, pull = f.closing((x[0], x[1], x[2]), np.zeros(6), x[3])
         places = list(f.loops.followers)
         found = ca.vertcat(at.w, at.zd[places], at.zdd[places], pull)
-        w = f.followers(q)
+        branch = architecture_of(self.model.robot).branch(q[:, : self.model.joints])
+        kept = branch.x.shape[1] > 0 and branch.reached == len(q)
+        w = f.followers(q, f.loops.near(branch.x) if kept else None)
         return np.array(ca.Function("beside", x, [found]).map(len(q))(q.T, qd.T, qdd.T, w.T)).T
 
     def solved(

@@ -68,7 +68,7 @@ def held_modes(
         poses = architecture_of(robot).resolve(None, poses).theta
     model = basis
     if basis is None:  # asked again and again along a path
-        model = remembered(robot, "held by a servo", lambda: build(robot, AssumedModes(3)))
+        model = remembered(robot, "held by a servo", build, robot, AssumedModes(3))
     elif not isinstance(basis, Model):
         model = build(robot, basis)
     pairs = []

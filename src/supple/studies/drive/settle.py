@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ...arguments import Check, checked, instance, number, whole
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
+from ...path_dynamics.assembled_path import alike, assembled_path
 from ...path_dynamics.kineto_elastodynamics import ked
 from ...path_dynamics.linearised_model import led_elements
 from ...path_dynamics.small_motion import SmallMotion
@@ -189,7 +190,7 @@ def leaves(
     not: the narrowest is given first.
     """
     task = _Task(robot, command, 0.0, elements)
-    here = task.model.matrices(*command(task.t))
+    here = task.model.matrices(*task.led(task.t))
 
     def rings(factor: float) -> float:
         left = task.rung(here, here.F[..., None], factor)[:, 0]
@@ -232,12 +233,13 @@ class _Task:
                 or ked(robot, ends[0], elements)
             ),
         )
-        self.T = T = command.duration
-        self.rest = self.model.matrices(ends, 0 * ends, 0 * ends)
+        self.T, self.led = command.duration, assembled_path(robot, command)
+        x, v, a = self.led(np.array([0.0, self.T]))
+        self.rest = self.model.matrices(x, 0 * v, 0 * a)
         lowest = float(np.sqrt(eigh(self.rest.K[1], self.rest.M[1], eigvals_only=True)[0]))
         self.heard = HEARD * lowest
-        periods = T * lowest / (2 * np.pi)
-        self.t, self.h = _grid(command, T / max(60, min(4000, round(periods * STEPS))))
+        periods = self.T * lowest / (2 * np.pi)
+        self.t, self.h = _grid(command, self.T / max(60, min(4000, round(periods * STEPS))))
         self.count = max(4, min(60, round(periods * SPACING) - 3))
         offs = [0.0] if band == 0 else [0.0, -band, band]
         if band > NARROW:  # what is calm at both ends and in the middle may ring in between
@@ -246,7 +248,7 @@ class _Task:
 
     def left(self, command: Trajectory, slopes: bool) -> tuple[Array, Array | None]:
         """r (m,) in metres of the tip, and its slopes (m, coefficients) if they are asked for."""
-        here = self.model.matrices(*command(self.t))
+        here = self.model.matrices(*alike(self.led, command)(self.t))
         F = here.F[..., None]
         if slopes:
             F = np.concatenate([F, self._loads(command)], axis=2)
@@ -261,7 +263,7 @@ class _Task:
         at every `SKIPPED`th time, and between those on straight lines.
         """
         some = np.append(self.t[:-1:SKIPPED], self.t[-1])
-        x, v, a = command(some)
+        x, v, a = alike(self.led, command)(some)
         h = max(float(np.abs(v).max()), 1e-9)
         B = _spline(self.T, np.eye(self.count))
         B1, B2 = B(self.t, 1), B(self.t, 2)
@@ -269,7 +271,7 @@ class _Task:
         after = np.clip(np.searchsorted(some, self.t), 1, len(some) - 1)
         part = ((self.t - some[after - 1]) / (some[after] - some[after - 1]))[:, None]
         parts = []
-        for unit in np.eye(x.shape[1]):
+        for unit in np.eye(command(0.0)[0].size, x.shape[1]):
             by_a = self.model.forcing(x, v, a + unit) - F
             ahead, behind = (self.model.forcing(x, v + s * h * unit, a) for s in (1, -1))
             slopes = np.stack([by_a, (ahead - behind) / (2 * h)])

@@ -65,6 +65,7 @@ class ShapedMove(Answer):
     residual_before: Array
     residual_after: Array
 
+    labels: ClassVar = {"joint": "before.names"}
     dims: ClassVar = {
         "frequency_hz": ("mode",),
         "damping_ratio": ("mode",),
@@ -72,10 +73,6 @@ class ShapedMove(Answer):
         "residual_after": ("mode", "joint"),
     }
     table_rows: ClassVar = ("mode",)
-
-    def labels(self) -> dict[str, Any]:
-        """Return the joints."""
-        return {"joint": list(self.before.names)}
 
     @property
     def time_added(self) -> float:

@@ -103,7 +103,12 @@ def inverse(
     P, reason = np.full((len(given), 3), np.nan), [""] * len(given)
     for b, each in enumerate(given):
         try:
-            P[b] = _place(robot, each)
+            # One position (3,), or (2,) in the plane of a planar robot, checked
+            flat = architecture_of(robot).planar and np.shape(each) == (2,)
+            place = np.array(vector(2 if flat else 3)("position", each))
+            if np.abs(place).max() > LONGEST:
+                raise SuppleError(f"position lies beyond {LONGEST:g} m, where no robot reaches")
+            P[b] = np.append(place, 0.0) if flat else place
         except SuppleError as problem:
             reason[b] = str(problem)
     R = None if rotation is None else _attitudes(rotation, single, len(P))
@@ -130,15 +135,6 @@ def inverse(
         asked = (robot, p, None if R is None else R[b])
         found.append(JointSolutions(*asked, error=error, **one._asdict(), reason=reason[b]))
     return found[0] if single else found
-
-
-def _place(robot: Robot, given: ArrayLike) -> Array:
-    """One position (3,), or (2,) in the plane of a planar robot, checked."""
-    flat = architecture_of(robot).planar and np.shape(given) == (2,)
-    place = np.array(vector(2 if flat else 3)("position", given))
-    if np.abs(place).max() > LONGEST:
-        raise SuppleError(f"position lies beyond {LONGEST:g} m, where no robot reaches")
-    return np.append(place, 0.0) if flat else place
 
 
 def _attitudes(rotation: ArrayLike, single: bool, count: int) -> Array:

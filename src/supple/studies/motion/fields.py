@@ -23,7 +23,7 @@ from ...structure.serial import link_beam
 from .response import Response
 
 if TYPE_CHECKING:
-    from .follow import PathResponse
+    from .path_response import PathResponse
 
 __all__ = ["Fields", "about", "fields", "path_fields"]
 
@@ -60,13 +60,14 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
     """
     model, count = run.model, len(run.t)
     keep = np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
-    return _drawn(model, run.t[keep], run.q[keep], points)
+    near = None if run.near is None else run.near[keep]
+    return _drawn(model, run.t[keep], run.q[keep], points, near)
 
 
-def _drawn(model: Model, t: Array, q: Array, points: int) -> Fields:
-    """The links of a Model at states q (T, N)."""
+def _drawn(model: Model, t: Array, q: Array, points: int, near: Array | None) -> Fields:
+    """The links of a Model at states q (T, N), followers of its loops near some (T, w)."""
     names, functions = tuple(link.name for link in model.chain.links), model.functions
-    tree, x = functions.spread(q)
+    tree, x = functions.spread(q, near)
     if not isinstance(functions, ClosedFunctions):
         return Fields(names, t, *_chained(tree or model.chain, _beams(model.robot), x, points))
     loops = functions.loops
@@ -181,13 +182,12 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     if not isinstance(model, Ked):
         assert isinstance(model, LedModel)
         # Of a Model: its bent arm about the straight one
-        led = run.led[keep]
-        rest, bent = (
-            _drawn(model.model, run.t[keep], model.states((led, led, led), (each,) * 3)[0], points)
-            for each in (0 * y, y)
-        )
-        return about(bent, rest)
-    wanted = run.path(run.t[keep])
+        led, drawn = run.led[keep], []
+        for each in (0 * y, y):
+            q = model.states((led, led, led), (each,) * 3)[0]
+            drawn.append(_drawn(model.model, run.t[keep], q, points, model.near(led, q)))
+        return about(drawn[1], drawn[0])
+    wanted = run.led[keep], *run.path(run.t[keep])[1:]
     roots, structure = model.roots(*wanted), moving_structure(model.robot, *wanted).structure
     T, n = len(keep), len(model.meshes)
     motion, energy = np.zeros((T, n, points, 6)), np.zeros((T, n, points))

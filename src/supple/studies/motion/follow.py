@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...answers.answer import Answer
-from ...answers.held import kept
 from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, counts, instance, number, one_of, optional, whole
 from ...beams.basis import FiniteElements
@@ -27,17 +25,18 @@ from ...kernels.newmark import Scheme, periodic_start, solver, step_through
 from ...kernels.threads import one_thread
 from ...outputs.measuring import named_outputs, read
 from ...outputs.output import Output
+from ...path_dynamics.assembled_path import assembled_path
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
 from ...path_dynamics.equations_in_time import SMALL as FEW
-from ...path_dynamics.equations_in_time import Along, changes
+from ...path_dynamics.equations_in_time import Along, Path, changes
 from ...path_dynamics.kineto_elastodynamics import Loads, ked
 from ...path_dynamics.linearised_model import LedModel, Swung, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
 from ...robot import Robot
-from ..kinematics.forward import forward
-from ..small_range import SMALL, SmallRangeWarning, too_large
+from ..small_range import LOST, SmallRangeWarning, too_large
+from .path_response import PathResponse, moved
 
-__all__ = ["PathResponse", "SmallRangeWarning", "StepWarning", "follow"]
+__all__ = ["SmallRangeWarning", "StepWarning", "follow"]
 
 Array = NDArray[np.float64]
 Start = Literal["static", "rest", "periodic"]
@@ -51,114 +50,6 @@ INSTEAD = "drive slower, stiffen the links, or simulate the coupled model"
 
 class StepWarning(UserWarning):
     """The steps in time are longer than the frequencies that the path excites allow."""
-
-
-@dataclass(frozen=True)
-class PathResponse(Answer):
-    """The elastic motion of a robot whose motors follow a path.
-
-    Attributes:
-        model: what moved.  path: the motion wanted.  t: (T,).  wanted: (T, n), what the path
-        prescribes (a Delta's platform, or joints).  passive: (T, m), joints that nothing holds, of
-        the unbent robot, see `swing`.  y, yd, ydd: (T, N), elastic coordinates.
-        moved: (T, 6), displacement (m) and small rotation (rad) of platform or tip from the rigid
-        motion, base axes.  torque: (T, motors), of the elastic robot.  rigid_torque: (T, motors).
-        largest: the largest deflection over length or section rotation of any link.
-        law: damping that the equations do not have themselves.
-        step: the longest step of the integration, s, which is not the time between rows.
-        outputs: what was measured, by name, (T,) or (T, k).
-    """
-
-    model: SmallMotion
-    path: Trajectory
-    t: Array
-    wanted: Array
-    y: Array
-    yd: Array
-    ydd: Array
-    moved: Array
-    torque: Array
-    rigid_torque: Array
-    largest: float
-    step: float
-    law: Law | None = field(default=None, repr=False, compare=False)
-    notes: dict[str, Any] = field(default_factory=dict, repr=False)
-    outputs: dict[str, Array] = field(default_factory=dict)
-    passive: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
-
-    @property
-    def swing(self) -> Array:
-        """(T, m) passive coordinates that no motor and no loop holds, as the links bend."""
-        loose = self.model.loose if isinstance(self.model, LedModel) else []
-        return np.asarray(self.passive + self.y[:, loose]) if loose else np.zeros((len(self.t), 0))
-
-    @property
-    def led(self) -> Array:
-        """(T, ..) the motion that y is small about: the path, and what swings beside it."""
-        return np.hstack([self.wanted, self.passive]) if self.passive.size else self.wanted
-
-    @property
-    def robot(self) -> Robot:
-        """The robot that moved."""
-        return self.model.robot
-
-    @kept
-    def tip(self) -> Array:
-        """(T, 3) where the tip or platform is, base axes, as of a Response."""
-        if isinstance(self.model, LedModel):
-            rigid = self.model.model.tip(self.model.states((self.led,) * 3)[0])
-        else:
-            at: dict[str, Any] = {architecture_of(self.robot).asked_by: self.wanted}
-            rigid = forward(self.robot, **at).position
-        return np.asarray(rigid + self.moved[:, :3])
-
-    @property
-    def small(self) -> bool:
-        """Whether the elastic motion stays where a linear model holds."""
-        return self.largest <= SMALL
-
-    @property
-    def stopped(self) -> bool:
-        """Whether something was computed after the path's end."""
-        return not self.path.periodic and bool(self.t[-1] > self.path.duration)
-
-    @property
-    def damping_ratios(self) -> Array:
-        """What the robot's modes really get of its damping at the start, rising, motors led."""
-        x = self.led[:1]
-        still = self.model.matrices(x, 0 * x, 0 * x)
-        C = still.C[0] if self.law is None else (still.C + self.law(still.M))[0]
-        periods2, Psi = elastic_modes(still.M[0], self.model.elastic(x[0]))
-        used = periods2 > 1e-14 * periods2.max(initial=0.0)
-        lost = np.einsum("ij,ik,kj->j", Psi, C, Psi)[used]
-        return np.asarray((lost / (2 * np.sqrt(periods2[used])))[::-1])
-
-    @property
-    def peak(self) -> Array:
-        """(6,) the largest variation of place and attitude, with its sign."""
-        rows = np.abs(self.moved).argmax(axis=0)
-        return np.asarray(self.moved[rows, np.arange(6)])
-
-    def residual(self) -> Array:
-        """Return the vibration after the stop, (6,): half of peak to peak once the path ended."""
-        if self.path.periodic:
-            raise SuppleError("a path that repeats never stops: residual is for one that ends")
-        after = self.moved[self.t >= self.path.duration - 1e-12]
-        if len(after) < 2:
-            raise SuppleError("nothing was computed after the stop: ask follow(..., after=0.5)")
-        return np.asarray((after.max(axis=0) - after.min(axis=0)) / 2)
-
-    def deflection(self, link: str, fraction: float = 1.0) -> Array:
-        """Return how a link bends at a fraction of its length, (T, 6), link axes.
-
-        Displacements (m) and section rotations (rad) relative to the link's root.
-        """
-        names = self.model.names
-        if link not in names:
-            raise SuppleError(f"there is no link '{link}': the links are {', '.join(names)}")
-        if not 0 <= fraction <= 1:
-            raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
-        return np.asarray(_moved(self.model.section(link, fraction, self.led), self.y))
 
 
 ARGUMENTS: dict[str, Check] = {
@@ -211,32 +102,33 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     fewer. `step` fixes them instead, `scheme` takes another method of steps `step`, or `dt`.
     """
     dt = dt if dt is not None else (EVERY if step is None else step)
-    _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start, periods)
+    _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start)
     named = named_outputs(outputs)
     if named and isinstance(robot, Robot):
         robot, loads = _modelled(robot, (elements, order), (damping, modal_damping), loads), None
         damping = modal_damping = None
     model, law = _small_motion(robot, path, elements, order, (damping, modal_damping), loads)
-    if isinstance(model, LedModel):
-        named = named_outputs(outputs, model.model)
+    named = named_outputs(outputs, model.model) if isinstance(model, LedModel) else named
     total = path.duration * periods if path.periodic else path.duration + after
     span = f"a motion of {total:g} s in steps of {dt:g} s"
     steps = count_of(total, dt, 1e8, span, "give a shorter time, or longer steps")
     afford(span, 8e-8 * steps * model.size, 0.0, "give a shorter time, or longer steps")
     t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
-    swung = _swung(model, path, total, start)
-    run = _Run(Along(model, swung or path, total, law), path, t, start, periods)
-    found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
+    led = assembled_path(model.robot, path)
+    swung = _swung(model, led, total, start)
+    run = _Run(Along(model, swung or led, total, law), path, t, start, periods)
+    found = run.bounded(scheme, step)
     if not found.small:
         told = too_large(found.robot.name, found.largest, INSTEAD)
         warnings.warn(told, SmallRangeWarning, stacklevel=2)
     if named and isinstance(model, LedModel):
-        states = model.states((swung or path)(t), (found.y, found.yd, found.ydd))
-        return replace(found, outputs=read(model.model, named, t, states, np.zeros((len(t), 6))))
+        states = model.states((swung or led)(t), (found.y, found.yd, found.ydd))
+        load, near = np.zeros((len(t), 6)), model.near(found.led, states[0])
+        return replace(found, outputs=read(model.model, named, t, states, load, near))
     return found
 
 
-def _swung(model: SmallMotion, path: Trajectory, total: float, start: str) -> Swung | None:
+def _swung(model: SmallMotion, path: Path, total: float, start: str) -> Swung | None:
     """The path with what swings freely beside it, None where nothing does."""
     if not isinstance(model, LedModel) or not model.loose:
         return None
@@ -246,7 +138,7 @@ def _swung(model: SmallMotion, path: Trajectory, total: float, start: str) -> Sw
             f"start is 'periodic', but {names[0].removeprefix('passive.')} swings freely and need "
             "not repeat with the path: try 'static', with periods= to watch it"
         )
-    q = model.model.chain.pose(path(0.0)[0])
+    q = model.model.chain.pose(path(0.0)[0][: model.model.joints])
     q = hanging(model.model, q) if start == "static" else q
     return Swung(model, path, total, q[model.model.joints :][model.loose])
 
@@ -319,7 +211,7 @@ def _check_loads(loads: Loads | None, why: str) -> None:
         raise SuppleError(f"loads cannot be switched here, since {why}: leave loads out")
 
 
-def _check(path: Trajectory, times: dict[str, float], start: str, periods: int) -> None:
+def _check(path: Trajectory, times: dict[str, float], start: str) -> None:
     check_rates(path)
     for word, value in times.items():
         if not np.isfinite(value) or value <= 0 or value > path.duration:
@@ -328,8 +220,6 @@ def _check(path: Trajectory, times: dict[str, float], start: str, periods: int) 
             )
     if start == "periodic" and not path.periodic:
         raise SuppleError("start is 'periodic', but this path does not repeat: try 'static'")
-    if periods < 1 or periods != int(periods):
-        raise SuppleError(f"periods is {periods}: give a whole number of 1 or more")
 
 
 @dataclass(frozen=True)
@@ -341,6 +231,19 @@ class _Run:
     t: Array
     begin: Start
     periods: int
+
+    def bounded(self, scheme: Scheme | None, step: float | None) -> PathResponse:
+        """Step through, and refuse a motion beyond bounds."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.by_gauss(step) if scheme is None else self.by_scheme(scheme, step)
+        lost = np.flatnonzero(~(np.abs(found.moved).max(axis=1) <= LOST))
+        if not len(lost):
+            return found
+        raise SuppleError(
+            f"the elastic motion of {found.robot.name} about this path grows without limit, beyond "
+            f"{LOST:g} m or rad at t = {self.t[lost[0]]:.4g} s: lead the path away from singular "
+            f"poses, or {INSTEAD}"
+        )
 
     @property
     def _stop(self) -> float:
@@ -398,12 +301,13 @@ class _Run:
             if coarse is None:
                 coarse = self.along.steps(self.t[::skip], 2 * h, x[0])
             off = changes(self.along, self.t[::skip], x[::skip], coarse, self._stop)
-            if off <= CLOSE or step is not None:
+            lost = not np.abs(x[:, : self.along.size]).max(initial=0.0) <= LOST
+            if off <= CLOSE or step is not None or lost:
                 break
             h /= 2
             coarse = None if self.begin == "periodic" else x  # the same steps from the same start
             x = self.along.steps(self.t, h, self._state(h))
-        if off > (CLOSE if step is None else 15 * CLOSE):
+        if off > (CLOSE if step is None else 15 * CLOSE) and not lost:
             warnings.warn(
                 f"steps of {h:.2g} s are too long for the frequencies of this motion: steps twice "
                 f"as long change it by {off:.0%}; "
@@ -457,12 +361,14 @@ class _Run:
         model, t, swung = self.along.model, self.t, isinstance(self.along.path, Swung)
         x, v, a = self.along.path(t)
         k = self.path(0.0)[0].size
+        swings = len(model.loose) if isinstance(model, LedModel) else 0
+        beside = x.shape[1] - k - swings
         tips, efforts = [], []
         many = max(8, 1_000_000 // max(1, self.along.size**2))
         for first in range(0, len(t), many):
             rows = slice(first, first + many)
             found = self.along(t[rows])
-            tips.append(_moved(found.tip, y[rows]))
+            tips.append(moved(found.tip, y[rows]))
             state = (y[rows], yd[rows], ydd[rows])
             efforts.append(model.torques((x[rows], v[rows], a[rows]), found, state))
         torque, rigid = (np.concatenate(each) for each in zip(*efforts, strict=True))
@@ -474,7 +380,7 @@ class _Run:
             bent += [float(np.abs(y[:, n]).max()) for n in model.loose if n not in slides]
         for link in model.names:
             if L := model.length(link):
-                end = np.abs(_moved(model.section(link, 1.0, x), y))
+                end = np.abs(moved(model.section(link, 1.0, x), y))
                 bent += [float(end[:, :3].max() / L), float(np.nan_to_num(end[:, 3:]).max())]
         return PathResponse(
             model,
@@ -490,10 +396,6 @@ class _Run:
             max(bent),
             step,
             self.along.law,
-            passive=x[:, k:],
+            passive=x[:, k + beside :],
+            beside=x[:, k : k + beside],
         )
-
-
-def _moved(field: Array, y: Array) -> Array:
-    """Motion (T, 6) from that per unit y, (1 or T, 6, N), and y (T, N)."""
-    return np.asarray((field @ y[..., None])[..., 0])

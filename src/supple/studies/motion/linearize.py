@@ -13,8 +13,9 @@ from ...architectures.base import warn_near
 from ...architectures.kinds import architecture_of
 from ...arguments import checked, listed, optional, reals, shown
 from ...control.controllers import Controller
-from ...equations.equilibrium import static_state
+from ...equations.equilibrium import standing, static_state
 from ...equations.evaluate import Evaluator, slope
+from ...equations.functions import slope_of
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...outputs.kinds import Tip
@@ -50,6 +51,7 @@ def linearize(
     controller. Efforts then come on top of the law's.
     """
     state = model.chain.pose() if q is None else np.asarray(q, float)
+    model = standing(model, state[: model.joints])
     if q is not None and state.shape == (model.joints,) and model.joints != model.size:
         state = static_state(model, state)
     kind = architecture_of(model.robot)
@@ -69,7 +71,12 @@ def linearize(
     loads = ["tau", *(word for word in words if word.startswith("tip"))]
     n, at = model.size, (state, speed, effort)
     dq, dqd, dtau = model.derivatives(*at)
-    push = np.hstack([dtau if word == "tau" else _tip_push(model, at, word) for word in loads])
+    push = dtau
+    if len(loads) > 1:  # qdd by a force or moment on the tip, (N, 3) each
+        by_wrench = slope_of(model.functions, "forward_dynamics_loaded", 3)
+        force, moment = np.split(by_wrench(*at, np.zeros(6))[0], 2, axis=1)
+        tips = [force if word == "tip force" else moment for word in loads[1:]]
+        push = np.hstack([dtau, *tips])
     rows = [_rows(model, at, output, (dq, dqd, push), loads) for output in asked]
     C, D = (np.vstack([row[k] for row in rows]) for k in (0, 1))
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
@@ -120,16 +127,6 @@ def _entries(model: Model, word: str) -> list[str]:
     if word in ("tau", "reference"):
         return [f"{word}.{name}" for name in model.chain.motors]
     return [f"{word.removeprefix('tip ')}.{axis}" for axis in "xyz"]
-
-
-def _tip_push(model: Model, at: tuple[Array, Array, Array], word: str) -> Array:
-    """(N, 3): qdd by a force or moment on the tip."""
-    evaluator: Evaluator = model.functions.derived(
-        "qdd by wrench",
-        lambda: Evaluator(slope(model.functions.expression("forward_dynamics_loaded"), 3), True),
-    )
-    by_wrench: Array = evaluator(*at, np.zeros(6))[0]
-    return by_wrench[:, :3] if word == "tip force" else by_wrench[:, 3:]
 
 
 def _rows(

@@ -151,7 +151,7 @@ class Response(Answer):
 
         It is relative to the tangent at the link's root, or to its `chord`.
         """
-        return self.model.deflection_at(self.q, link, fraction, frame)
+        return self.model.deflection_at(self.q, link, fraction, frame, self.near)
 
 
 def with_outputs(
@@ -162,5 +162,6 @@ def with_outputs(
         return found
     t = found.t
     load = None if wrench is None else wrench.value(t + 1e-12 * t[-1], 6)
-    values = readings(found.model, outputs, t, (found.q, found.qd), (found.tau, load))
+    state, loads = (found.q, found.qd), (found.tau, load)
+    values = readings(found.model, outputs, t, state, loads, found.near)
     return replace(found, outputs=values)

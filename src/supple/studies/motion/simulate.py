@@ -19,10 +19,10 @@ from ...control.linear import LinearController
 from ...control.sampled import Sampled
 from ...control.trajectories import Trajectory
 from ...equations.chains.chain import check_lengths
-from ...equations.equilibrium import assembled_pose, static_state
+from ...equations.equilibrium import assembled_pose, standing, static_state
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
-from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
+from ...integration.closed_loop import Reference, check_path, wanted_motion
 from ...integration.inputs import Feedback, Input, MemoryWarning, as_input, as_wrench
 from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
 from ...integration.progress import shown
@@ -112,6 +112,8 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     measured = named_outputs(outputs, model)
     wanted = wanted_motion(model, controller, trajectory, path)
     theta0 = start_angles(model, position, theta0)
+    at = q0[: model.joints] if isinstance(q0, np.ndarray) else theta0
+    model = standing(model, wanted(0.0)[0] if at is None and wanted is not None else at)
     law = controller if isinstance(controller, Controller) else None
     duration, every = _timing(model, wanted, (duration, dt, samples), step)
     load = as_wrench(wrench, duration)
@@ -288,7 +290,8 @@ def _efforts(
         controller.check(model)
         return Reference(path)
     if callable(controller):
-        return as_input(as_feedback(controller, path), model.joints, timing[0])
+        law = controller
+        return as_input(lambda t, q, qd: law(t, q, qd, path(t)), model.joints, timing[0])
     raise SuppleError(f"controller is {controller!r}: give a Controller or a function")
 
 
@@ -462,20 +465,20 @@ def _response(
     n, t = plan.model.size, plan.grid[: len(states)]
     states, z = np.split(states, [states.shape[1] - plan.memory], axis=1)
     q, qd = states[:, :n], states[:, n : 2 * n]
+    beta = states[:, 2 * n + 1 :] if plan.model.reading.beta == "integrated" else None
+    near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     if applied is not None:
         tau = applied
     elif isinstance(plan.controller, LinearController):
         r = plan.tau.value(t + 1e-12 * t[-1], 0)[:, : plan.model.joints]  # type: ignore[union-attr]
-        tau = plan.controller.efforts_along(plan.model, (q, qd, z), r)
+        tau = plan.controller.efforts_along(plan.model, (q, qd, z), r, near)
     elif plan.controller is not None:
         wanted = np.split(plan.tau.value(t + 1e-12 * t[-1], 0), 3, axis=1)  # type: ignore[union-attr]
-        tau = plan.controller.efforts(plan.model, (q, qd), wanted)
+        tau = plan.controller.efforts(plan.model, (q, qd), wanted, near)
     else:
         assert isinstance(plan.tau, Input)
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
-    beta = states[:, 2 * n + 1 :] if plan.model.reading.beta == "integrated" else None
     method, step, energy = how
-    near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     return Response(
         plan.model,
         t,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,7 @@ class Stability(Answer):
     speed_ratio: Array
     root_drift: float
 
+    labels: ClassVar = {"t": "t", "plane": ("x-y", "x-z")}  # times are an axis by themselves
     dims: ClassVar = {
         "t": ("t",),
         "eigenvalues": ("t", "eigenvalue"),
@@ -102,10 +103,6 @@ class Stability(Answer):
         "root_moment": "N m",
         "t": "s",
     }
-
-    def labels(self) -> dict[str, Any]:
-        """Return the planes of bending; times are an axis by themselves."""
-        return {"t": self.t, "plane": ["x-y", "x-z"]}
 
     @property
     def t(self) -> Array:

@@ -46,6 +46,13 @@ class StateSpace(Answer):
     tau: Array
     period: float | None = None
 
+    labels: ClassVar = {
+        "state": "states",
+        "from_state": "states",
+        "coordinate": "coordinates",
+        "input": "inputs",
+        "output": "outputs",
+    }
     dims: ClassVar = {
         "A": ("state", "from_state"),
         "B": ("state", "input"),
@@ -57,11 +64,10 @@ class StateSpace(Answer):
     }
     table_rows: ClassVar = ("state",)
 
-    def labels(self) -> dict[str, Any]:
-        """Return the names of states, inputs and outputs."""
-        states = list(self.states)
-        names = {"state": states, "from_state": states, "coordinate": states[: len(self.q)]}
-        return names | {"input": list(self.inputs), "output": list(self.outputs)}
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the coordinates: the first half of the states."""
+        return self.states[: len(self.q)]
 
     @property
     def eigenvalues(self) -> Complex:

@@ -51,11 +51,12 @@ class ElementModes:
         x = np.atleast_1d(np.asarray(x, float))
         X = np.array([transport(value) for value in x])
         rigid: Array = X @ (self.z.root[i] @ self.vectors)
-        return rigid + self.meshes[i].field(x) @ self._inner(i)
+        return rigid + self.meshes[i].field(x) @ self.vectors[self.z.inner[i]]
 
     def resultants(self, i: int, x: ArrayLike) -> Array:
         """Return (N, Q_y, Q_z, T, M_y, M_z) of segment i at x, (P, 6, count)."""
-        return self.meshes[i].resultants(x) @ self._inner(i)
+        found: Array = self.meshes[i].resultants(x) @ self.vectors[self.z.inner[i]]
+        return found
 
     def energies(self, i: int) -> Array:
         """Return the strain energies of segment i, (6, count): of N, Q_y, Q_z, T, M_y, M_z.
@@ -67,15 +68,6 @@ class ElementModes:
         yields = weights[:, None] / 2 * self.meshes[i].compliances(x)
         energy: Array = np.einsum("pc,pcj->cj", yields, self.resultants(i, x) ** 2)
         return energy
-
-    def twists(self, i: int) -> Array:
-        """Return the angles of the springs of segment i, (releases, count)."""
-        angles: Array = self.vectors[self.z.releases[i]]
-        return angles
-
-    def _inner(self, i: int) -> Array:
-        part: Array = self.vectors[self.z.inner[i]]
-        return part
 
 
 @one_thread

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,45 +16,25 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 
-class _Ports(Protocol):
-    """Inputs and outputs of a system."""
-
-    def values(self, system: FrequencySystem, omega: Array, loss: complex) -> Complex:
-        """Return the response (frequencies, outputs, inputs)."""
-        ...
-
-    def forces(self, system: FrequencySystem) -> Array:
-        """Return the loads of unit inputs."""
-        ...
-
-    def rows(self, system: FrequencySystem, w2: Complex, loss: complex) -> tuple[Any, Any]:
-        """Return the outputs as rows over the motion, and over the inputs."""
-        ...
-
-    def again(self, system: FrequencySystem) -> Any:
-        """Return the same ports for another system."""
-        ...
-
-
 def with_modes(
-    ports: _Ports,
-    systems: tuple[FrequencySystem, FrequencySystem],
+    undamped: Callable[[Array], Complex],
+    wide: FrequencySystem,
+    ports: tuple[Array, Callable[[Complex], tuple[Any, Any]]],
     omega: Array,
     natural: Array,
     zeta: float,
 ) -> Complex:
     """Return H (F, outputs, inputs) with modal damping zeta of the modes at `natural`, rad/s.
 
+    ports: of the wide system the loads of unit inputs, and the outputs as rows over the motion.
     The undamped H of the band's system, and of the modes up to the end of the wide one
     sum r_k [1 / (omega_k^2 - omega^2 + 2 i zeta omega_k omega) - 1 / (omega_k^2 - omega^2)],
     r_k the residue. What higher modes would change falls with the cube of their frequency.
     """
-    system, wide = systems
     # Poles (P,) and residues (P, outputs, inputs): c phi phi' b, phi of unit modal mass. phi = v /
     # sqrt(-v' K' v), K' = dK / d omega^2 by a complex step, which K, analytic, allows
-    wider = ports.again(wide)
-    s = wide.scale()
-    b = s[:, None] * wider.forces(wide)
+    (forces, rows), s = ports, wide.scale()
+    b = s[:, None] * forces
     each: list[float] = []
     outer: list[Complex] = []
     within, k = natural[natural <= wide.top / 1.001], 0
@@ -66,7 +47,7 @@ def with_modes(
         mass = -V @ (K[0].imag / step) @ V.T
         values, turn = np.linalg.eigh((mass + mass.T) / 2)
         phi = (turn / np.sqrt(values)).T @ V
-        c, _ = wider.rows(wide, np.array([w2 + 0j]), 1.0)
+        c, _ = rows(np.array([w2 + 0j]))
         for one in phi:
             each.append(float(within[k]))
             outer.append(np.outer((c[0] * s) @ one, one @ b))
@@ -77,8 +58,8 @@ def with_modes(
     rest: Any = 0.0
     for factor in (1 + 3e-4, 1 - 3e-4):  # the smooth remainder, from both sides of a near pole
         at = np.where(near, factor * omega, omega)
-        undamped = 1 / (poles**2 - at[:, None] ** 2)
-        rest = rest + (ports.values(system, at, 1.0) - np.tensordot(undamped, residues, 1)) / 2
+        modal = 1 / (poles**2 - at[:, None] ** 2)
+        rest = rest + (undamped(at) - np.tensordot(modal, residues, 1)) / 2
     w = omega[:, None]
     damped = 1 / (poles**2 - w**2 + 2j * zeta * poles * w)
     return np.asarray(rest + np.tensordot(damped, residues, 1))

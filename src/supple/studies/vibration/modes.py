@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.answer import Answer
+from ...answers.answer import Answer, Natural
 from ...answers.held import kept
-from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, one_of, optional, reals, whole
 from ...assembly import coordinates, exact_ends
 from ...beams.varying import VaryingBeam
@@ -19,7 +18,7 @@ from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
 from ...structure import Joints, Structure, alike, carrying_nothing, sprung_modes, structure_of
-from ..configuration import where
+from ..configuration import joint_names, where
 from .elements import ElementModes, element_modes
 from .kinds import energy_shares, told_kind
 from .shapes import Shapes, element_shapes, exact_shapes
@@ -32,7 +31,7 @@ WIDTH = 1e-9  # a root is certified when its bracket is narrower than this, rela
 
 
 @dataclass(frozen=True)
-class Modes(Answer):
+class Modes(Natural, Answer):
     """Natural frequencies, and on demand shapes, of a robot at one or many configurations.
 
     Attributes:
@@ -60,6 +59,7 @@ class Modes(Answer):
     structure: Structure = field(repr=False, compare=False)
     parts: tuple[ElementModes, ...] = field(default=(), repr=False, compare=False)
 
+    labels: ClassVar = {"joint": joint_names}
     dims: ClassVar = {
         "omega": ("mode",),
         "frequency_hz": ("mode",),
@@ -79,16 +79,6 @@ class Modes(Answer):
         "theta": "rad or m",
         "position": "m",
     }
-
-    def labels(self) -> dict[str, Any]:
-        """Return the links whose joints move; of a Delta its motors."""
-        return {"joint": [name for name, _ in architecture_of(self.robot).motors()]}
-
-    @property
-    def frequency_hz(self) -> Array:
-        """Natural frequencies in Hz, shaped as omega."""
-        hertz: Array = self.omega / (2 * math.pi)
-        return hertz
 
     @property
     def certified(self) -> bool:

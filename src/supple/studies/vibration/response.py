@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -76,6 +77,7 @@ class FrequencyResponse(Answer):
     system: FrequencySystem = field(repr=False, compare=False)
     ports: Any = field(repr=False, compare=False)
 
+    labels: ClassVar = {"output": "outputs", "input": "inputs"}
     dims: ClassVar = {
         "values": ("frequency", "output", "input"),
         "frequency_hz": ("frequency",),
@@ -85,10 +87,6 @@ class FrequencyResponse(Answer):
     table_rows: ClassVar = ("frequency", "output", "input")
     columns: ClassVar = ("frequency_hz", "values")
     units: ClassVar = {"frequency_hz": "Hz", "poles": "rad/s"}
-
-    def labels(self) -> dict[str, Any]:
-        """Return the names of inputs and outputs."""
-        return {"output": list(self.outputs), "input": list(self.inputs)}
 
     def zeros(self, input: str, output: Output) -> Complex:  # noqa: A002 - the field's word
         """Return the zeros s of one path of the undamped robot, up to the highest frequency asked.
@@ -195,8 +193,7 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
     structure = structure_of(robot, asked.at, joints)
     system = system_of(structure, 1.001 * (top := 2 * math.pi * float(f.max())) + 1e-9)
     rows = sum((_each(each) for each in outputs), ())
-    ports = Ports(robot, system, tuple(inputs), rows, joints)
-    parts = structure.segments
+    ports, parts = Ports(robot, system, tuple(inputs), rows, joints), structure.segments
     elastic = any(not s.beam.rigid or any(r.stiffness for r in s.releases) for s in parts)
     found, poles, omega = None, np.zeros(0), 2 * math.pi * f
     if elastic:
@@ -204,7 +201,10 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
         poles = found.omega[found.omega <= top * (1 + 1e-12)]
     if modal_damping and found is not None:
         wide = system_of(structure, 1.001 * max(MODES * top, float(found.omega[-1])) + 1e-9)
-        values = with_modes(ports, (system, wide), omega, found.omega, modal_damping)
+        wider = Ports(robot, wide, tuple(inputs), rows, joints)
+        undamped = partial(ports.values, system, loss=1.0)
+        both = wider.forces(wide), partial(wider.rows, wide, loss=1.0)
+        values = with_modes(undamped, wide, both, omega, found.omega, modal_damping)
     else:
         values = ports.values(system, omega, 1 + 1j * structural_damping)
     return FrequencyResponse(
@@ -244,6 +244,19 @@ def _name(output: Output | One) -> str:
     return str(output)
 
 
+def _modes_up_to(robot: Robot, asked: Any, joints: Joints, top: float) -> Modes:
+    """The elastic modes at least up to a frequency, rad/s."""
+    place: dict[str, Any] = {"theta": asked.take(asked.theta)}
+    if asked.position is not None:
+        place = {"position": asked.take(asked.position)}
+    count = 8
+    while True:
+        found = modes(robot, count=count, joints=joints, **place)
+        if len(found.omega) < count or found.omega[-1] > top or count > 4000:
+            return found
+        count *= 2
+
+
 def _frequencies(frequency_hz: ArrayLike, structural: float, modal: float) -> Array:
     """What is asked as an array, dampings checked with it."""
     for name, value in (("structural_damping", structural), ("modal_damping", modal)):
@@ -261,19 +274,6 @@ def _frequencies(frequency_hz: ArrayLike, structural: float, modal: float) -> Ar
             "np.linspace(0, 100, 500)"
         )
     return f
-
-
-def _modes_up_to(robot: Robot, asked: Any, joints: Joints, top: float) -> Modes:
-    """The elastic modes at least up to a frequency, rad/s."""
-    place: dict[str, Any] = {"theta": asked.take(asked.theta)}
-    if asked.position is not None:
-        place = {"position": asked.take(asked.position)}
-    count = 8
-    while True:
-        found = modes(robot, count=count, joints=joints, **place)
-        if len(found.omega) < count or found.omega[-1] > top or count > 4000:
-            return found
-        count *= 2
 
 
 class Ports:
@@ -305,10 +305,6 @@ class Ports:
         if _name(output) not in names:
             raise SuppleError(f"output is {output!r}: this response has {', '.join(names)}")
         return names.index(_name(output))
-
-    def again(self, system: FrequencySystem) -> Ports:
-        """Return the same inputs and outputs of another system."""
-        return Ports(self._robot, system, self._inputs, self._outputs, self._joints)
 
     def values(self, system: FrequencySystem, omega: Array, loss: complex) -> Complex:
         """H (F, outputs, inputs); infinite where nothing holds the robot, at zero frequency."""
@@ -364,9 +360,18 @@ class Ports:
         rows = np.empty((len(w2), len(self._outputs), system.z.free.shape[1]), complex)
         direct = np.zeros((len(w2), len(self._outputs), len(self._inputs)))
         for k, output in enumerate(self._outputs):
+            if isinstance(output, Strain):
+                rows[:, k] = self._strain(system, output, w2, loss)
+                continue
             if not isinstance(output, str):
-                found = self._strain if isinstance(output, Strain) else self._entry
-                rows[:, k] = found(system, output, w2, loss)  # type: ignore[arg-type]
+                # a moment, section axes, or the acceleration of a link's end, base axes
+                place = output.output
+                i, x = system.structure.section(place.link, place.fraction)
+                if isinstance(place, Moment):
+                    rows[:, k] = system.forces(i, x, w2, loss)[:, 3 + output.k]
+                else:
+                    end = system.z.end[i][:3] @ system.z.free
+                    rows[:, k] = -w2[:, None] * (system.structure.R[0, i, output.k] @ end)
                 continue
             rows[:, k] = self._row(system, output) @ system.z.free
             for j, (name, (_, soft)) in enumerate(zip(self._inputs, self._columns, strict=True)):
@@ -405,15 +410,6 @@ class Ports:
             f"output is {output!r}: give tip.x, .., tip.rz, theta.LINK, Strain(link, fraction), "
             "Moment(link, fraction), Acceleration(link) of its end, Tip() or Encoder(joint)"
         )
-
-    def _entry(self, system: FrequencySystem, output: Entry, w2: Complex, loss: complex) -> Complex:
-        """Rows of a moment, section axes, or of the acceleration of a link's end, base axes."""
-        place = output.output
-        i, x = system.structure.section(place.link, place.fraction)
-        if isinstance(place, Moment):
-            return np.asarray(system.forces(i, x, w2, loss)[:, 3 + output.k])
-        moved = system.structure.R[0, i, output.k] @ (system.z.end[i][:3] @ system.z.free)
-        return np.asarray(-w2[:, None] * moved)
 
     def _strain(
         self, system: FrequencySystem, output: Strain, w2: Complex, loss: complex

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from ...answers.answer import Answer
 from ...assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut
 from ...beams.dynamic_stiffness import carry, exact_form
+from ...beams.invariants import gauss_points
 from ...kernels.spatial import transport
 from ...kernels.threads import one_thread
 from ...structure import Release, Structure, cut_structure, short_pieces
@@ -61,6 +61,7 @@ class Shapes(Answer):
     residual: Array
     planar: bool
 
+    labels: ClassVar = {"link": "names", "energy": tuple(ENERGIES)}
     dims: ClassVar = {
         "x": ("link", "station"),
         "position": ("link", "station", "axis"),
@@ -72,10 +73,6 @@ class Shapes(Answer):
         "residual": ("mode",),
     }
     table_rows: ClassVar = ("mode", "link", "station")
-
-    def labels(self) -> dict[str, Any]:
-        """Return the links, and the kinds of strain energy."""
-        return {"link": list(self.names), "energy": list(ENERGIES)}
 
     @property
     def global_displacement(self) -> Array:
@@ -147,13 +144,6 @@ class _Fields:
     residual: float
 
 
-@cache
-def _gauss() -> tuple[Array, Array]:
-    """Nodes and weights of Gauss and Legendre on (-1, 1)."""
-    nodes, weights = np.polynomial.legendre.leggauss(GAUSS)
-    return nodes, weights
-
-
 class _Carrier:
     """Carries null vectors of one refined structure along its links."""
 
@@ -162,7 +152,7 @@ class _Carrier:
         self.whole = structure
         self.fine, self.owners = refined(structure, omega)
         self.z = coordinates(self.fine, exact_ends(self.fine))
-        self.nodes, self.weights = _gauss()
+        self.nodes, self.weights = gauss_points(np.array([-1.0, 1.0]), GAUSS)
         self.forms = exact_forms(self.fine, omega)
         self.K = dynamic_stiffness(self.fine, self.z, omega, self.forms)
 
@@ -315,7 +305,7 @@ def element_shapes(structure: Structure, found: ElementModes, points: int = 21) 
         N, Qy, Qz, T, My, Mz = energy[..., mode].T
         springs = []
         for i in range(n):
-            twist = found.twists(i)[:, mode]
+            twist = found.vectors[found.z.releases[i], mode]
             k = np.array([r.stiffness for r in structure.segments[i].releases])
             springs.append(float((k * twist**2).sum() / 2))
         strain = np.array([N, Mz, My, Qy, Qz, T, springs]).T

@@ -12,7 +12,7 @@ from ...papers.cells import Reproduction
 from ...papers.di_castri_joints import POSTURES, THICKENING, JointFlexibility
 from ...papers.kuo import CircleFrequencies
 from ...papers.theodore import PaperMotion
-from ...studies.motion.follow import PathResponse
+from ...studies.motion.path_response import PathResponse
 from ...studies.motion.response import Response
 from ...studies.vibration.modes import Modes
 from ..style import COLOURS, QUIET, finish, styled

@@ -10,7 +10,7 @@ import numpy as np
 from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...papers.kuo import CircleFrequencies
-from ...studies.motion.follow import PathResponse
+from ...studies.motion.path_response import PathResponse
 from ...studies.vibration.workspace import JointMap, WorkspaceMap
 from ..style import COLOURS, QUIET, finish, plain_ticks, shades, styled, wrapped
 from ..wording import motors_of

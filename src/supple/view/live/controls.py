@@ -27,8 +27,8 @@ class Controls:
         server: viser.ViserServer,
         found: Modes,
         stage: Stage,
-        asked: Callable[[], None],
-        looked: Callable[[], None],
+        asked: Callable[..., None],
+        looked: Callable[..., None],
     ) -> None:
         self.gui, self.robot = server.gui, found.robot
         self.coordinates = sliders(found.robot)
@@ -43,17 +43,17 @@ class Controls:
                 step = 0.1 if c.unit == "°" else 0.001
                 low, high = step * math.floor(low / step), step * math.ceil(high / step)
                 slider = self.gui.add_slider(f"{c.name} ({c.unit})", low, high, step, at)
-                slider.on_update(lambda _: asked())
+                slider.on_update(asked)
                 self.sliders.append(slider)
         with self.gui.add_folder("Modes"):
             self.table = self.gui.add_html("")
             numbers = [f"mode {k + 1}" for k in range(found.omega.shape[-1])]
             self.mode: Any = self.gui.add_dropdown("mode", numbers)
-            self.mode.on_update(lambda _: asked())
+            self.mode.on_update(asked)
             self.animate = self.gui.add_checkbox("animate", True)
             self.amplitude = self.gui.add_slider("amplitude", 0.0, 2.0, 0.05, 1.0)
             for handle in (self.animate, self.amplitude):
-                handle.on_update(lambda _: looked())
+                handle.on_update(looked)
         self._question(found, asked)
         with self.gui.add_folder("Look"):
             self.colouring = self.gui.add_dropdown("colour by", COLOURINGS)
@@ -62,18 +62,18 @@ class Controls:
             self.names = self.gui.add_checkbox("names", False)
             add_dark(self.gui, stage)
             for look in (self.colouring, self.names):
-                look.on_update(lambda _: looked())
+                look.on_update(looked)
         with self.gui.add_folder("Frequencies along", visible=bool(self.coordinates)):
             names = tuple(c.name for c in self.coordinates) or ("nothing moves",)
             slides = [c.name for c in self.coordinates if c.name.startswith("length")]
             first = (slides or names[min(1, len(names) - 1) :])[0]
             self.along = self.gui.add_dropdown("coordinate", names, initial_value=first)
-            self.along.on_update(lambda _: looked())
+            self.along.on_update(looked)
             self.plot = self.gui.add_html("")
         self.picture = self.gui.add_button("Save picture", hint="what you see, as PNG")
         self.page = self.gui.add_button("Save page", hint="one HTML file that needs no network")
 
-    def _question(self, found: Modes, asked: Callable[[], None]) -> None:
+    def _question(self, found: Modes, asked: Callable[..., None]) -> None:
         payload = found.robot.payload
         with self.gui.add_folder("Robot"):
             self.theory = self.gui.add_dropdown("theory", THEORIES, initial_value=AS_GIVEN)
@@ -87,7 +87,7 @@ class Controls:
                 "payload (kg)", payload.mass if payload else 0.0, step=0.01
             )
             for handle in (self.theory, self.joints, self.count, self.payload):
-                handle.on_update(lambda _: asked())
+                handle.on_update(asked)
 
     def question(self) -> Question:
         """Return what the panel asks now."""

@@ -66,7 +66,7 @@ class Player:
             self.curve = gui.add_dropdown(
                 "curves", names, initial_value=names[min(1, len(names) - 1)]
             )
-            self.curve.on_update(lambda _: self._mark())
+            self.curve.on_update(self._mark)
             self.plot = gui.add_html("")
         self.picture = gui.add_button("Save picture", hint="what you see, as PNG")
         self.page = gui.add_button("Save page", hint="one HTML file that needs no network")
@@ -91,20 +91,20 @@ class Player:
         if len(self.scene.shapes) > 1:
             names = tuple(f"mode {shape.number}" for shape in self.scene.shapes)
             self.mode = gui.add_dropdown("mode", names)
-            self.mode.on_update(lambda _: self._moved())
+            self.mode.on_update(self._moved)
         sized, plainly = self.scene.scale is not None, self.scene.true_scale
         first = "plain" if plainly else "displacement"
         self.colour = gui.add_dropdown("colour by", COLOURINGS, initial_value=first)
-        self.colour.on_update(lambda _: self._looked())
+        self.colour.on_update(self._looked)
         self.legend = gui.add_html(colour_legend(first, self.scene))
         self.amplitude: Any = None
         if not plainly:
             top = 4 * (self.scene.scale or 0.5)
             word = "times larger" if sized else "amplitude"
             self.amplitude = gui.add_slider(word, 0.0, top, top / 200, self.scene.scale or 1.0)
-            self.amplitude.on_update(lambda _: self._looked())
+            self.amplitude.on_update(self._looked)
         self.names = gui.add_checkbox("names", False)
-        self.names.on_update(lambda _: self._looked())
+        self.names.on_update(self._looked)
         add_dark(gui, self.stage)
 
     # -- drawing --------------------------------------------------------------------------------
@@ -148,11 +148,11 @@ class Player:
             self._now = float(self.time.value)
             self._moved()
 
-    def _moved(self) -> None:
+    def _moved(self, *_: Any) -> None:
         self._draw()
         self._tell()
 
-    def _looked(self) -> None:
+    def _looked(self, *_: Any) -> None:
         """A reader changed colours, names or how much larger it is drawn."""
         self.legend.content = colour_legend(str(self.colour.value), self.scene)
         self.stage.name_links(bool(self.names.value))
@@ -182,7 +182,7 @@ class Player:
             self.table.content = modes_table(self.track.frequency_hz[self.at], kinds, self.picked)
         self._mark()
 
-    def _mark(self) -> None:
+    def _mark(self, *_: Any) -> None:
         if self.curve is None:
             return
         plot = next(p for p in self.plots if p.title == str(self.curve.value))

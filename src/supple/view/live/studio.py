@@ -70,7 +70,7 @@ class Studio:
 
     # -- asking ---------------------------------------------------------------------------------
 
-    def _asked(self) -> None:
+    def _asked(self, *_: Any) -> None:
         self._changed = time.perf_counter()
         self._wanted.set()
 
@@ -164,7 +164,7 @@ class Studio:
 
     # -- drawing --------------------------------------------------------------------------------
 
-    def _looked(self) -> None:
+    def _looked(self, *_: Any) -> None:
         self.stage.name_links(bool(self.controls.names.value))
         if self.stage.scene is not None:
             field = str(self.controls.colouring.value)

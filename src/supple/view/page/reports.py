@@ -33,7 +33,7 @@ from .page import (
 )
 
 if TYPE_CHECKING:
-    from ...studies.motion.follow import PathResponse
+    from ...studies.motion.path_response import PathResponse
     from ...studies.motion.response import Response
     from ...studies.motion.stability import Stability
     from ...studies.vibration.workspace import FrequencyMap
@@ -105,24 +105,21 @@ def modes_report(found: Modes, nearby: int = 21) -> Report:
         room = max(2, int(ROOM / pose_bytes(len(found.structure.segments), size, POINTS)))
         scene = sweep_scene(found, most=room)
         shortened = f"it holds {room} of {count} configurations" if room < count else ""
-    else:
-        scene, shortened = _around(found, nearby)
+    else:  # one configuration, with as many poses around it as a page holds
+        along = len(coordinates_of(found.robot)) if nearby > 1 else 0
+        size, links = len(found.omega), len(found.structure.segments)
+        scene, shortened = None, "it holds no other poses"
+        for wanted, points in ROOMS:
+            poses = min(wanted, nearby)
+            each = pose_bytes(links, size, points) + 20 * FINE * size
+            if along * poses * each < ROOM:
+                parts = around(found, count=poses, points=points) if along else ()
+                told = f"it holds {poses} poses along each coordinate" if poses < nearby else ""
+                scene, shortened = modes_scene(found, parts), told if along else ""
+                break
+        scene = scene or modes_scene(found)
     lead += [f"To keep this page small, {shortened}."] * bool(shortened)
     return Report(f"{found.robot.name}: modes", [Chapter(scene=scene)], lead)
-
-
-def _around(found: Modes, most: int) -> tuple[Scene, str]:
-    """One configuration, with as many poses around it as a page holds."""
-    along = len(coordinates_of(found.robot)) if most > 1 else 0
-    size, links = len(found.omega), len(found.structure.segments)
-    for wanted, points in ROOMS:
-        poses = min(wanted, most)
-        each = pose_bytes(links, size, points) + 20 * FINE * size
-        if along * poses * each < ROOM:
-            parts = around(found, count=poses, points=points) if along else ()
-            told = f"it holds {poses} poses along each coordinate" if poses < most else ""
-            return modes_scene(found, parts), told if along else ""
-    return modes_scene(found), "it holds no other poses"
 
 
 def statics_report(sag: Statics) -> Report:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -47,7 +48,7 @@ class Outline:
     real: bool
     rigid: bool
     round: bool
-    taper: Array = field(default_factory=lambda: np.ones((0, 2)))
+    taper: Array = field(default_factory=partial(np.ones, (0, 2)))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -81,8 +82,8 @@ class Track:
     motion: Array
     energy: Array
     largest: tuple[float, ...] = ()
-    values: Array = field(default_factory=lambda: np.zeros(0))
-    frequency_hz: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    values: Array = field(default_factory=partial(np.zeros, 0))
+    frequency_hz: Array = field(default_factory=partial(np.zeros, (0, 0)))
     kinds: tuple[tuple[str, ...], ...] = ()
     note: str = ""
 

@@ -31,7 +31,7 @@ from .scene import (
 )
 
 if TYPE_CHECKING:
-    from ...studies.motion.follow import PathResponse
+    from ...studies.motion.path_response import PathResponse
     from ...studies.vibration.workspace import FrequencyMap
 
 __all__ = [

@@ -1,0 +1,109 @@
+"""Poses of a mechanism's tip: configurations that put it somewhere.
+
+Newton's method on all coordinates, closures and place of the tip together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SuppleError
+from .assembling import SHUT, Mechanism, closed, judged, newton, placed
+from .closing import Loop
+
+__all__ = ["inverse", "posed"]
+
+Array = NDArray[np.float64]
+LEAP = 0.5  # largest step of Newton's method: radians, or parts of the mechanism's size
+
+
+def inverse(m: Mechanism, position: ArrayLike) -> tuple[Array, NDArray[np.object_]]:
+    """Return whole configurations whose tip is at positions (B, 2) or (B, 3), and why not (B,).
+
+    Newton's method on all coordinates from `start`, closures and place of the tip together.
+    """
+    k = 2 if m.robot.planar else 3
+    if m.motors != k:
+        raise SuppleError(
+            f"position has {k} coordinates and {m.robot.name} {m.motors} "
+            f"motor{'' if m.motors == 1 else 's'}: position is for "
+            "mechanisms that have as many motors; give theta"
+        )
+    try:
+        P = np.atleast_2d(np.asarray(position, float))
+    except (TypeError, ValueError):
+        P = np.empty((0, 0))
+    if P.ndim != 2 or P.shape[1] not in (k, 3) or (P.shape[1] == 3 and k == 2 and P[:, 2].any()):
+        raise SuppleError(f"position must be {k} numbers of the tip, or an array (B, {k})")
+    P = P[:, :k]
+    reason = np.full(len(P), "", object)
+    reason[~np.isfinite(P).all(axis=1)] = "position holds a value that is not finite: give numbers"
+    x = np.repeat(m.start[None], len(P), axis=0)
+    good = np.flatnonzero(reason == "")
+    x[good], far = posed(m, P[good], None, m.start)
+    for b in good[far > 1e3 * SHUT * m.size]:
+        reason[b] = f"position {P[b].tolist()} is out of reach of {m.robot.name}: try one nearer"
+    good = good[far <= 1e3 * SHUT * m.size]
+    if len(good):
+        x[good] = newton(m, x[good])[0]
+        reason[good] = judged(m, x[good])
+    return x, reason
+
+
+def posed(m: Mechanism, P: Array, R: Array | None, start: Array) -> tuple[Array, Array]:
+    """Return whole configurations whose tip is at P (B, 2 or 3), turned as R (B, 3, 3), if given.
+
+    Newton's method on all coordinates from a whole configuration, closures and tip together, the
+    shortest step where there are more motors than needed; and how far it missed, (B,), m.
+    """
+    x = np.repeat(closed(m, start[None])[0] if m.loops else start[None], len(P), axis=0)
+    last, active = np.full(len(P), np.inf), np.arange(len(P))  # each by itself, as in `newton`
+    for _ in range(60):
+        g, J = _with_tip(m, x[active], P[active], None if R is None else R[active])
+        size = np.abs(g).max(axis=1, initial=0.0)
+        settled = (size <= SHUT) & ((size >= 0.5 * last[active]) | (size <= 1e-15))
+        last[active] = size
+        step = -np.einsum("bzr,br->bz", np.linalg.pinv(J, rcond=1e-8), g)
+        step /= np.maximum(np.abs(step).max(axis=1, keepdims=True) / LEAP, 1.0)
+        x[active[~settled]] += step[~settled]
+        active = active[~settled]
+        if not len(active):
+            break
+    return x, np.abs(_with_tip(m, x, P, R)[0]).max(axis=1, initial=0.0) * m.size
+
+
+def _with_tip(m: Mechanism, x: Array, P: Array, R: Array | None) -> tuple[Array, Array]:
+    """Openings of the closures, and how far the tip is from P and R, with their derivatives."""
+    g, J = m.openings(x)
+    n, tip, k = len(m.tree.coordinates), m.robot.tip_index, P.shape[1]
+    moved = placed(m, x)
+    axes, at = moved.frame(tip, None, np.eye(3), np.zeros(3))
+    tied = np.eye(3)[:, 2:] if m.robot.planar else np.eye(3)
+    none, zero = np.zeros((3, 0)), np.zeros(3)
+    pose = Loop(
+        "tip",
+        (-1, tip),
+        (None, None),
+        np.zeros((2, 3, 3)),
+        np.zeros((2, 3)),
+        np.eye(3)[:, :k],
+        "none" if R is None else "fixed",
+        none if R is None else tied,
+        zero,
+        zero,
+        False,
+        None,
+        False,
+    )
+    turned = np.broadcast_to(np.eye(3), (len(x), 3, 3)) if R is None else R
+    place = np.concatenate([P, np.zeros((len(P), 3 - k))], axis=1)
+    base = np.broadcast_to(np.eye(3), (len(x), 3, 3))
+    near = pose.opening(base if R is None else turned, place, axes, at)
+    rows = np.zeros((len(x), pose.rows, x.shape[1]))
+    rows[:, :, :n] = near.G_b @ moved.jacobian(tip, None, at)
+    scale = np.where(np.arange(pose.rows) < k, m.size, 1.0)
+    return (
+        np.concatenate([g, near.g / scale], axis=1),
+        np.concatenate([J, rows / scale[:, None]], axis=1),
+    )

@@ -1,0 +1,134 @@
+"""PathResponse: the elastic motion about a path, and what is read off it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...answers.answer import Answer
+from ...answers.held import kept
+from ...control.trajectories import Trajectory
+from ...errors import SuppleError
+from ...path_dynamics.damping import Law
+from ...path_dynamics.linearised_model import LedModel
+from ...path_dynamics.small_motion import SmallMotion, elastic_modes
+from ...robot import Robot
+from ..small_range import SMALL
+
+__all__ = ["PathResponse", "moved"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PathResponse(Answer):
+    """The elastic motion of a robot whose motors follow a path.
+
+    Attributes:
+        model: what moved.  path: the motion wanted.  t: (T,).  wanted: (T, n), what the path
+        prescribes (a Delta's platform, or joints).  passive: (T, m), joints that nothing holds, of
+        the unbent robot, see `swing`.  y, yd, ydd: (T, N), elastic coordinates.
+        moved: (T, 6), displacement (m) and small rotation (rad) of platform or tip from the rigid
+        motion, base axes.  torque: (T, motors), of the elastic robot.  rigid_torque: (T, motors).
+        largest: the largest deflection over length or section rotation of any link.
+        law: damping that the equations do not have themselves.
+        step: the longest step of the integration, s, which is not the time between rows.
+        outputs: what was measured, by name, (T,) or (T, k).
+        beside: (T, w), about where loops stand, which are kept on one branch along the path.
+    """
+
+    model: SmallMotion
+    path: Trajectory
+    t: Array
+    wanted: Array
+    y: Array
+    yd: Array
+    ydd: Array
+    moved: Array
+    torque: Array
+    rigid_torque: Array
+    largest: float
+    step: float
+    law: Law | None = field(default=None, repr=False, compare=False)
+    notes: dict[str, Any] = field(default_factory=dict, repr=False)
+    outputs: dict[str, Array] = field(default_factory=dict)
+    passive: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    beside: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+
+    @property
+    def swing(self) -> Array:
+        """(T, m) passive coordinates that no motor and no loop holds, as the links bend."""
+        loose = self.model.loose if isinstance(self.model, LedModel) else []
+        return np.asarray(self.passive + self.y[:, loose]) if loose else np.zeros((len(self.t), 0))
+
+    @property
+    def led(self) -> Array:
+        """(T, ..) the motion that y is small about: the path, where loops stand, what swings."""
+        parts = (self.wanted, self.beside, self.passive)
+        return np.hstack([part for part in parts if part.size or part is self.wanted])
+
+    @property
+    def robot(self) -> Robot:
+        """The robot that moved."""
+        return self.model.robot
+
+    @kept
+    def tip(self) -> Array:
+        """(T, 3) where the tip or platform is, base axes, as of a Response."""
+        return np.asarray(self.model.place(self.led) + self.moved[:, :3])
+
+    @property
+    def small(self) -> bool:
+        """Whether the elastic motion stays where a linear model holds."""
+        return self.largest <= SMALL
+
+    @property
+    def stopped(self) -> bool:
+        """Whether something was computed after the path's end."""
+        return not self.path.periodic and bool(self.t[-1] > self.path.duration)
+
+    @property
+    def damping_ratios(self) -> Array:
+        """What the robot's modes really get of its damping at the start, rising, motors led."""
+        x = self.led[:1]
+        still = self.model.matrices(x, 0 * x, 0 * x)
+        C = still.C[0] if self.law is None else (still.C + self.law(still.M))[0]
+        periods2, Psi = elastic_modes(still.M[0], self.model.elastic(x[0]))
+        used = periods2 > 1e-14 * periods2.max(initial=0.0)
+        lost = np.einsum("ij,ik,kj->j", Psi, C, Psi)[used]
+        return np.asarray((lost / (2 * np.sqrt(periods2[used])))[::-1])
+
+    @property
+    def peak(self) -> Array:
+        """(6,) the largest variation of place and attitude, with its sign."""
+        rows = np.abs(self.moved).argmax(axis=0)
+        return np.asarray(self.moved[rows, np.arange(6)])
+
+    def residual(self) -> Array:
+        """Return the vibration after the stop, (6,): half of peak to peak once the path ended."""
+        if self.path.periodic:
+            raise SuppleError("a path that repeats never stops: residual is for one that ends")
+        after = self.moved[self.t >= self.path.duration - 1e-12]
+        if len(after) < 2:
+            raise SuppleError("nothing was computed after the stop: ask follow(..., after=0.5)")
+        return np.asarray((after.max(axis=0) - after.min(axis=0)) / 2)
+
+    def deflection(self, link: str, fraction: float = 1.0) -> Array:
+        """Return how a link bends at a fraction of its length, (T, 6), link axes.
+
+        Displacements (m) and section rotations (rad) relative to the link's root.
+        """
+        names = self.model.names
+        if link not in names:
+            raise SuppleError(f"there is no link '{link}': the links are {', '.join(names)}")
+        if not 0 <= fraction <= 1:
+            raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
+        return np.asarray(moved(self.model.section(link, fraction, self.led), self.y))
+
+
+def moved(field: Array, y: Array) -> Array:
+    """Motion (T, 6) from that per unit y, (1 or T, 6, N), and y (T, N)."""
+    return np.asarray((field @ y[..., None])[..., 0])
