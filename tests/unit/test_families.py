@@ -79,7 +79,7 @@ def test_every_architecture_does_its_duties(name: str) -> None:
     robot = load(name)
     asked = architecture_of(robot)
     assert isinstance(asked, Architecture)
-    each, motors = asked.coordinates(), asked.motors()
+    each, motors = asked.coordinates(), asked.motors
     assert all(c.low < c.high and c.unit in ("rad", "m") and c.key for c in each)
     pose = asked.usual()
     assert set(pose) == {asked.asked_by}

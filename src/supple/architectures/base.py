@@ -186,7 +186,7 @@ class Architecture(ABC):
     9. `hangs(names)`, `up`: how it hangs together, where its tip is, how it stands on a page
     10. `told`, `reach`, `load`: what `supple check` says of it, how far its tip comes, what it
         carries
-    11. `drives`: what moves each entry of theta; `motors()`: their names and whether they slide
+    11. `drives`: what moves each entry of theta; `motors`: their names and whether they slide
     12. `outstretched`: theta at which links that slide are all the way out
     13. `joint_motion(x, v, a)`: theta and its rates along a motion
     14. `solve(P, R, start)`: theta that puts the tip at poses, for `inverse`
@@ -273,8 +273,9 @@ class Architecture(ABC):
         size = float(np.linalg.norm(g))
         return tuple((-g / size).tolist()) if size else (0.0, 0.0, 1.0)
 
+    @property
     def motors(self) -> tuple[tuple[str, bool], ...]:
-        """Return name and whether it slides of each entry of theta."""
+        """Name and whether it slides of each entry of theta."""
         return tuple((drive.name, drive.slides) for drive in self.drives)
 
     @abstractmethod

@@ -146,7 +146,7 @@ def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
         return {"position": numbers(position, "--position", 2 if architecture.planar else 3)}
     if at is None:
         return {"theta": None}
-    theta, motors = angles(at, "--at"), architecture.motors()
+    theta, motors = angles(at, "--at"), architecture.motors
     if len(theta) != len(motors):
         names = ", ".join(name for name, _ in motors)
         wanted = f"{len(motors)} (the joints of {names})" if names else "none, no joint moves"

@@ -205,9 +205,7 @@ def told_configuration(found: Any, where: Mapping[str, Any]) -> str:
 
     told = [
         f"{value:g} m" if slides else f"{math.degrees(value):g} deg"
-        for (_, slides), value in zip(
-            architecture_of(found.robot).motors(), found.theta, strict=True
-        )
+        for (_, slides), value in zip(architecture_of(found.robot).motors, found.theta, strict=True)
     ]
     zero = "all zero" if not any(found.theta) else "its start"
     hint = f" ({zero}, as --at is not given)" if where["theta"] is None and told else ""

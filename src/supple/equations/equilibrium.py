@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..architectures.assembling import mechanism_of, resolve
 from ..errors import SuppleError
 from .chains.chain import check_lengths
-from .closed.coupled import ClosedFunctions
+from .closed.coupled import ClosedFunctions, led_from
 from .evaluate import Evaluator, slope
 from .functions import near_at, slope_of
 from .model import Model
@@ -72,7 +72,7 @@ def standing(model: Model, theta: ArrayLike | None) -> Model:
     there = functions.evaluator("followers")(q)[0]
     if np.abs(there - near).max(initial=0.0) < BESIDE:
         return model
-    return replace(model, functions=functions.led_from(x[0]))
+    return replace(model, functions=led_from(functions, x[0]))
 
 
 def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:

@@ -82,17 +82,10 @@ class Functions(Mapping[str, Any], ABC):
     def spread(self, q: Array, near: Array | None = None) -> tuple[Chain | None, Array]:
         """Return the tree whose loops were closed and its coordinates at states (.., N).
 
-        None and q itself where no coordinate was left out. `near` as of `followers`.
+        None and q itself where no coordinate was left out. `near` (.., W): about where the
+        coordinates are that loops determine, so that they stay on one branch.
         """
         return None, q
-
-    def followers(self, q: Array, near: Array | None = None) -> Array:
-        """Return the coordinates (.., W) that loops determine at states (.., N).
-
-        They are those nearest to `near` (.., W), on the same branch; without it, those of the
-        branch that straight steps of q from the assembled pose lead to.
-        """
-        return np.zeros((*q.shape[:-1], 0))
 
     @property
     def beside(self) -> list[Any]:

@@ -89,7 +89,7 @@ class Rest:
 
     def motor(self, joint: str) -> float:
         """Return a motor's coordinate."""
-        names = [name for name, _ in architecture_of(self.robot).motors()]
+        names = [name for name, _ in architecture_of(self.robot).motors]
         if joint not in names:
             raise SuppleError(f"there is no motor '{joint}': the motors are {', '.join(names)}")
         return float(self.theta[names.index(joint)])

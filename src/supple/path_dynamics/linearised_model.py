@@ -211,7 +211,7 @@ def led_elements(
     None of robots whose motion `moving_structure` knows and no link of which slides. `held` names
     who asks for a robot none of whose joints swings freely.
     """
-    slides = any(slides for _, slides in architecture_of(robot).motors())
+    slides = any(slides for _, slides in architecture_of(robot).motors)
     if has_motion(robot) and not slides:
         return None
     model = remembered(

@@ -88,10 +88,9 @@ def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRo
         position: where a Delta is assembled; a usual one on its axis unless given. There alone
         constant-velocity joints (rods: twist), straight there, are the Delta's own.
     """
-    if isinstance(robot, MechanismRobot):
-        return robot
-    written: MechanismRobot = _FAMILIES[type(robot)].written(robot, position)
-    return written
+    writing = _FAMILIES[type(robot)].written
+    written: Any = robot if writing is None else writing(robot, position)
+    return written  # type: ignore[no-any-return]
 
 
 def has_motion(robot: Robot) -> bool:

@@ -70,4 +70,4 @@ def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = No
 
 def joint_names(answer: Any) -> list[str]:
     """Return the names of the entries of theta, of an answer for a robot."""
-    return [name for name, _ in architecture_of(answer.robot).motors()]
+    return [name for name, _ in architecture_of(answer.robot).motors]

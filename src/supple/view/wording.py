@@ -18,7 +18,7 @@ def motors_of(robot: Robot) -> tuple[list[str], list[bool]]:
     """Return the names of a robot's motors, and whether each one slides its link."""
     from ..architectures.kinds import architecture_of  # the command line prints numbers without it
 
-    motors = architecture_of(robot).motors()
+    motors = architecture_of(robot).motors
     words = [re.sub(r"^motor(\d)", r"motor \1", name) for name, _ in motors]
     return words, [slides for _, slides in motors]
 

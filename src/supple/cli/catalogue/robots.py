@@ -79,7 +79,7 @@ def check(file: File, at: At = None, position: Position = None, json: Json = Fal
         rows.append(("first frequency", f"{seen.frequency_hz:.4g} Hz, joints locked"))
     if seen.sag is not None:
         rows.append(("sag of the tip", f"{1e3 * seen.sag:.4g} mm"))
-    slides = dict(architecture_of(seen.robot).motors())
+    slides = dict(architecture_of(seen.robot).motors)
     for name, value in seen.holding.items():
         unit = "N" if slides[name] else "N m"
         rows.append((f"to hold {plain(name)}", f"{round(value, 9) + 0.0:.4g} {unit}"))
@@ -114,7 +114,7 @@ def _summary(robot: Robot) -> dict[str, Any]:
         "name": robot.name,
         "architecture": described.architecture,
         "planar": asked.planar,
-        "joints": len(asked.motors()),
+        "joints": len(asked.motors),
         "told": asked.told,
         "source": robot.source,
     }

@@ -93,7 +93,7 @@ def sweep(
         given["count"] = count
     robot = files.load(file)
     if study == "stability":
-        joints = len(architecture_of(robot).motors())
+        joints = len(architecture_of(robot).motors)
         given["trajectory"] = trajectory_of(trajectory or "extension", joints)
     elif trajectory is not None:
         raise SuppleError("--trajectory is for the study stability")

@@ -176,7 +176,7 @@ def _print(found: Comparison) -> None:
     ]
     from ...architectures.kinds import architecture_of
 
-    slides = {slides for _, slides in architecture_of(found.robot).motors()}
+    slides = {slides for _, slides in architecture_of(found.robot).motors}
     unit = "N m" if False in slides else "N"
     heads = (
         "method",

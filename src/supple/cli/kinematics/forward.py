@@ -112,7 +112,7 @@ def inverse(
         from ...architectures.kinds import architecture_of
 
         say(f"{plain(robot.name)}: {found}\n")
-        motors = architecture_of(robot).motors()
+        motors = architecture_of(robot).motors
         names, slides = [name for name, _ in motors], [slides for _, slides in motors]
         told = found.solutions if found.reached else found.theta[None]
         heads = [f"{n}, {'m' if s else 'deg'}>" for n, s in zip(names, slides, strict=True)]

@@ -23,7 +23,7 @@ from .loops import Loops
 from .slopes import force_slopes, rest_slopes
 from .ties import Tree
 
-__all__ = ["ClosedFunctions", "freed", "near_symbols"]
+__all__ = ["ClosedFunctions", "freed", "led_from", "near_symbols"]
 
 Array = NDArray[np.float64]
 NEARER = 6  # steps of Newton's method from a place near the followers, before those of a round
@@ -70,10 +70,6 @@ class ClosedFunctions(LoopFunctions):
     def bound(self, near: Any, rounds: int = 1) -> ClosedFunctions:
         """Return the functions whose followers are looked for near given ones, expressions."""
         return ClosedFunctions(self.loops, False, near, rounds)
-
-    def led_from(self, x: Array) -> ClosedFunctions:
-        """Return the functions whose followers are led from a whole configuration (n + rods,)."""
-        return ClosedFunctions(self.loops.led_from(x), self._compile, self.near, self.solved.rounds)
 
     def alongside(self, other: Functions) -> Functions:
         """Return the functions whose followers are looked for near those of another Model."""
@@ -186,6 +182,11 @@ class ClosedFunctions(LoopFunctions):
         a, b = list(self.loops.kept), list(self.loops.followers)
         cross = ca.mtimes(M[a, b], B)
         return M[a, a] + cross + cross.T + ca.mtimes(B.T, ca.mtimes(M[b, b], B))
+
+
+def led_from(f: ClosedFunctions, x: Array) -> ClosedFunctions:
+    """Return the functions whose followers are led from a whole configuration (n + rods,)."""
+    return ClosedFunctions(f.loops.led_from(x), f._compile, f.near, f.solved.rounds)
 
 
 def near_symbols(model: Any, rounds: int = 1) -> tuple[Any, Any]:

@@ -192,7 +192,7 @@ def _asked(robot: Robot, over: Any, theta: ArrayLike | None) -> Varied:
         raise SuppleError(
             f"'{(other or ['position'])[0]}' cannot be proven over: give joints and payload.mass"
         )
-    slides = {f"theta.{name}" for name, slides in architecture_of(robot).motors() if slides}
+    slides = {f"theta.{name}" for name, slides in architecture_of(robot).motors if slides}
     if slides & set(over):
         raise SuppleError(
             f"{min(slides & set(over))} slides: only turning joints can be proven; hold it at a "

@@ -309,7 +309,7 @@ def sweep(
         kept = Chunks(out, key, one.told())
     answers, stopped = _computed(one, kept, shard, progress, scheduler, workers)
     found = _gathered(one, kept, answers)
-    for name, slides in architecture_of(robot).motors():
+    for name, slides in architecture_of(robot).motors:
         if slides and f"theta.{name}" in found.coords:
             found[f"theta.{name}"].attrs["units"] = "m"
     return found.assign_attrs(

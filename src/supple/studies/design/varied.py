@@ -26,7 +26,7 @@ AXES = ("x", "y", "z")
 
 def coordinate_names(robot: Robot) -> tuple[str, ...]:
     """Return the names of theta's entries: links whose joints move, or motors."""
-    return tuple(name for name, _ in architecture_of(robot).motors())
+    return tuple(name for name, _ in architecture_of(robot).motors)
 
 
 @dataclass(frozen=True)

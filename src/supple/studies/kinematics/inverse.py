@@ -126,7 +126,7 @@ def inverse(
                 reason[b] = str(problem)
     if not solved and len(set(reason)) == 1:  # one pose, or what is wrong with all of them
         raise SuppleError(reason[0])
-    theta = np.full(len(architecture_of(robot).motors()), np.nan)
+    theta = np.full(len(architecture_of(robot).motors), np.nan)
     none = Solved(theta, theta[:0, None], np.nan, np.nan, False, "none", theta[:0, None], theta[:0])
     found = []
     for b, p in enumerate(P):

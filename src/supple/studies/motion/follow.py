@@ -115,14 +115,13 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     afford(span, 8e-8 * steps * model.size, 0.0, "give a shorter time, or longer steps")
     t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
     led = assembled_path(model.robot, path)
-    swung = _swung(model, led, total, start)
-    run = _Run(Along(model, swung or led, total, law), path, t, start, periods)
-    found = run.bounded(scheme, step)
+    led = _swung(model, led, total, start) or led
+    found = _Run(Along(model, led, total, law), path, t, start, periods).bounded(scheme, step)
     if not found.small:
         told = too_large(found.robot.name, found.largest, INSTEAD)
         warnings.warn(told, SmallRangeWarning, stacklevel=2)
     if named and isinstance(model, LedModel):
-        states = model.states((swung or led)(t), (found.y, found.yd, found.ydd))
+        states = model.states(led(t), (found.y, found.yd, found.ydd))
         load, near = np.zeros((len(t), 6)), model.near(found.led, states[0])
         return replace(found, outputs=read(model.model, named, t, states, load, near))
     return found
@@ -195,7 +194,7 @@ def _small_motion(
             x, v, a = path(np.zeros(1))
             return model, given.law(model.matrices(x, v, a).M[0], model.elastic(x[0]))
         return model, link_damping(model, given)
-    sliding = [name for name, slides in architecture_of(robot).motors() if slides]
+    sliding = [name for name, slides in architecture_of(robot).motors if slides]
     why = f"links.{sliding[0]} slides" if sliding else f"{robot.name} is a mechanism"
     if isinstance(given, MotionDamping) or modal is not None:
         raise SuppleError(

@@ -112,15 +112,13 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     measured = named_outputs(outputs, model)
     wanted = wanted_motion(model, controller, trajectory, path)
     theta0 = start_angles(model, position, theta0)
-    at = q0[: model.joints] if isinstance(q0, np.ndarray) else theta0
-    model = standing(model, wanted(0.0)[0] if at is None and wanted is not None else at)
     law = controller if isinstance(controller, Controller) else None
     duration, every = _timing(model, wanted, (duration, dt, samples), step)
     load = as_wrench(wrench, duration)
-    drive = Drive(controller, model, wanted, load) if isinstance(controller, Sampled) else None
     if wanted is not None:
         check_path(model, wanted, duration)
-    x0 = _start(model, q0, qd0, theta0, wanted)
+    model, x0 = _start(model, q0, qd0, theta0, wanted)
+    drive = Drive(controller, model, wanted, load) if isinstance(controller, Sampled) else None
     efforts = _efforts(model, tau, drive or controller, wanted, (duration, every))
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
@@ -301,9 +299,15 @@ def _start(
     qd0: ArrayLike | None,
     theta0: ArrayLike | None,
     path: Trajectory | None,
-) -> Array:
-    """The state at the start: on the path, unbent, unless another one is given."""
+) -> tuple[Model, Array]:
+    """The state at the start: on the path, unbent, unless another one is given.
+
+    And the model with its loops as `forward` finds them there.
+    """
     n = model.size
+    given = q0 is not None and not isinstance(q0, str)
+    at = _vector("q0", q0, n, model)[: model.joints] if given else theta0
+    model = standing(model, path(0.0)[0] if path is not None and at is None else at)
     if path is not None:
         r, rd, _ = path(0.0)
         if theta0 is None:
@@ -321,7 +325,7 @@ def _start(
             q[: model.joints] = at
     qd = np.zeros(n) if qd0 is None else _vector("qd0", qd0, n, model)
     check_lengths(model.chain, q)
-    return begin(model, q, qd)
+    return model, begin(model, q, qd)
 
 
 def _vector(word: str, value: ArrayLike, size: int, model: Model) -> Array:

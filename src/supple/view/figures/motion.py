@@ -97,7 +97,7 @@ def _panels(found: Response, alike: list[list[int]]) -> list[tuple[str, list[Lin
         (name, found.tau[:, k], {"ls": ("-", "--", "-.", ":")[k % 4], "drawstyle": "steps-post"})
         for k, name in enumerate(chain.motors)
     ]
-    slides = [slide for _, slide in architecture_of(model.robot).motors()]
+    slides = [slide for _, slide in architecture_of(model.robot).motors]
     units = ("rad", "N m") if not any(slides) else ("rad and m", "N m and N")
     units = ("m", "N") if all(slides) else units
     rest = [

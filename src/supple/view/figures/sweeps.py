@@ -97,7 +97,7 @@ def plot_tracks(found: Tracks, path: str | Path | None = None) -> Figure:
                     zorder=3,
                 )
         head, _, name = found.key.partition(".")
-        slides = dict(architecture_of(found.robot).motors()).get(name, head == "position")
+        slides = dict(architecture_of(found.robot).motors).get(name, head == "position")
         unit = (" (m)" if slides else " (rad)") if head in ("theta", "position") else ""
         ax.set(xlabel=found.key + unit, ylabel="natural frequency (Hz)")
         ax.set_xlim(found.x.min(), found.x.max())

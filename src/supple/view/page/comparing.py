@@ -48,7 +48,7 @@ def _meaning(name: str) -> str:
 
 def comparison_report(found: Comparison) -> Report:
     """Return the page of a comparison."""
-    joints = architecture_of(found.robot).motors()
+    joints = architecture_of(found.robot).motors
     unit = "N" if all(slides for _, slides in joints) else "N m"
     late = found.settling.max(axis=1)
     rows = [
