@@ -32,7 +32,8 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-LARGE = 600_000  # nodes times directions from which a Jacobian is made along single directions
+LARGE = 600_000  # nodes times directions from which expressions of several Jacobians are too large
+LONG = 700_000  # the same of one Jacobian, from which it is made along single directions
 
 
 class Evaluator:
@@ -207,16 +208,18 @@ def slope(function: Any, k: int) -> Any:
     """Return the Jacobian of a function's first output by its input k, of the same inputs.
 
     A function that is large or holds a solver is differentiated along one direction after another,
-    since the expression of its whole Jacobian would be far larger than itself.
+    since the expression of its whole Jacobian would be far larger than itself. Of a limb of a few
+    links it is two to three times as large, and runs in a twentieth of the time: 33,000 nodes by 20
+    directions become 78,000 in 0.1 s. Looking for equal parts in it takes longer and finds few.
     """
     import casadi as ca
 
-    small = is_small(function)
+    small = function.is_a("SXFunction") and function.n_nodes() * function.numel_in(k) < LONG
     kind: Any = ca.SX if small else ca.MX
     x = [kind.sym(f"x{i}", function.numel_in(i)) for i in range(function.n_in())]
     if small:
         out = ca.jacobian(function.call(x)[0], x[k])
-        return ca.Function("slope", x, ca.cse([ca.densify(out)]))
+        return ca.Function("slope", x, [ca.densify(out)])
     n, found = function.numel_in(k), function.call(x)
     if not n:
         return ca.Function("slope", x, [ca.DM(function.numel_out(0), 0)])

@@ -271,12 +271,14 @@ class _Task:
         y = ca.vertcat(x, *stages, *follow, u, T)
         g = ca.vertcat(*rows, -x - h / 2 * (stages[0] + stages[1]))
         self.value = ca.Function("value", [y], [g])
-        self.slope = ca.Function("slope", [y], ca.cse([ca.jacobian(g, y)]))
+        by_y = [ca.jacobian(g, y)]
+        # of scalars a search for equal parts takes longer than hundreds of evaluations gain by it
+        self.slope = ca.Function("slope", [y], by_y if kind is ca.SX else ca.cse(by_y))
         self.curve: Any = None
         if kind is ca.SX:  # else IPOPT gathers it from the slopes it has seen
             pull = kind.sym("l", g.numel())
             curve = ca.triu(ca.hessian(ca.dot(pull, g), y)[0])
-            self.curve = ca.Function("curve", [y, pull], ca.cse([curve]))
+            self.curve = ca.Function("curve", [y, pull], [curve])
         # Places of each piece's numbers among all: states, stages, what is beside them, efforts, T
         sizes = (2 * n, 2 * n, self.beside, self.beside, k)
         starts = np.cumsum([0, 2 * n * (pieces + 1), *(size * pieces for size in sizes)]).tolist()
