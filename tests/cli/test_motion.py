@@ -102,7 +102,7 @@ def test_linearize(console: Console) -> None:
         (("simulate", ARM, "--gains", "1,1"), "--gains would change nothing without --controller"),
         (("simulate", "kuo-delta", "--path", "circle", "--elements", "0"), "elements is 0"),
         (("simulate", "kuo-delta", "--path", "inverted-u", "--after", "-1"), "after is -1.0"),
-        (("workspace", ARM, "--z", "0.5"), "--z would change nothing on a serial arm"),
+        (("workspace", ARM, "--z", "0.5"), "arms are mapped over joints="),
         (("stability", ARM), "--trajectory extension has 3 joint coordinates, the arm has 2"),
         (("simulate", ARM, "--duration", "0.01", "--save", "a.xyz"), "must end in .nc (netCDF)"),
         (

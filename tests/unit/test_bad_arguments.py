@@ -97,7 +97,7 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "box of an arm": (
         lambda: supple.workspace(robot(), x=(-0.1, 0.1)),
-        "arms and mechanisms are mapped over joints=",
+        "arms are mapped over joints=",
     ),
     "unknown link": (lambda: robot().with_("links.link9.length", 1), "unknown key 'link9'"),
     "unknown key": (lambda: robot().with_("links.link1.lenght", 1), "did you mean 'length'?"),

@@ -86,7 +86,7 @@ def test_every_architecture_does_its_duties(name: str) -> None:
     found = asked.resolve(**{"theta": None, "position": None, **pose})
     assert found.reason.tolist() == [""]
     assert found.theta.shape == (1, len(motors))
-    assert asked.reachable(pose[asked.asked_by][None]).tolist() == [True]
+    assert asked.reachable(pose[asked.asked_by][None], asked.asked_by).tolist() == [True]
     assert set(asked.parts())
     assert all(path for path in asked.parts())
     assert len(asked.up) == 3

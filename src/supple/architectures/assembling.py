@@ -285,6 +285,8 @@ def _assembled(m: Mechanism, x: Array) -> tuple[Array, NDArray[np.object_]]:
 def newton(m: Mechanism, x: Array, most: int = 40) -> tuple[Array, Bools]:
     """Newton's method on the passive coordinates, all configurations at once, each by itself."""
     x, z = x.copy(), m.tree.passive
+    if not m.openings(x)[0].shape[1]:  # an open tree
+        return x, np.ones(len(x), bool)
     slides = np.array([m.tree.coordinates[k].kind != "turn" for k in z])
     leap = np.where(slides, m.size, 1.0) * LEAP
     last, active, calm = np.full(len(x), np.inf), np.arange(len(x)), np.zeros(len(x), bool)

@@ -182,7 +182,7 @@ class Architecture(ABC):
     5. `parts()`: its elastic parts by their paths in the file
     6. `described(name)`: the part behind a segment of its Structure
     7. `usual()`: a pose to begin with
-    8. `reachable(poses)`: which poses of a grid it may stand at
+    8. `reachable(poses, word)`: which poses of a grid it may stand at
     9. `hangs(names)`, `up`: how it hangs together, where its tip is, how it stands on a page
     10. `told`, `reach`, `load`: what `supple check` says of it, how far its tip comes, what it
         carries
@@ -297,6 +297,6 @@ class Architecture(ABC):
         """Return a pose to begin with, for `modes`."""
         return {self.asked_by: np.array([c.usual for c in self.coordinates()])}
 
-    def reachable(self, poses: Array) -> NDArray[np.bool_]:
-        """Return which poses (B, k) of a grid it may stand at."""
+    def reachable(self, poses: Array, word: str) -> NDArray[np.bool_]:
+        """Return which poses (B, k) of a grid, given as theta or position, it may stand at."""
         return np.ones(len(poses), bool)

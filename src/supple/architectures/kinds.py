@@ -179,7 +179,7 @@ class Delta(Architecture):
         """upper1, lower2a, ..; the platform is a body."""
         return self.parts().get(name.rstrip("ab").rstrip("123"))
 
-    def reachable(self, poses: Array) -> NDArray[np.bool_]:
+    def reachable(self, poses: Array, word: str) -> NDArray[np.bool_]:
         """In reach, within the motors' limits, and not singular."""
         inside = delta.reachable(self.robot, poses)
         if inside.any():
@@ -318,9 +318,10 @@ class Mechanism(Architecture):
                 theta[k] = whole[name]
         return theta
 
-    def reachable(self, poses: Array) -> NDArray[np.bool_]:
+    def reachable(self, poses: Array, word: str) -> NDArray[np.bool_]:
         """Assembled, not singular, and within the limits of all joints, passive ones too."""
-        found = self.resolve(poses, None)
+        theta, position = (poses, None) if word == "theta" else (None, poses)
+        found = self.resolve(theta, position)
         inside = np.asarray(found.reason == "")
         for k, c in enumerate(self.geometry.tree.coordinates):
             limits = self.robot.links[c.link].joint.limits

@@ -12,9 +12,10 @@ from ..errors import SuppleError
 from .assembling import SHUT, Mechanism, closed, judged, newton, placed
 from .closing import Loop
 
-__all__ = ["inverse", "posed"]
+__all__ = ["inverse", "led", "posed"]
 
 Array = NDArray[np.float64]
+STEP = 1e-3  # rad or m, of differences along a motion
 LEAP = 0.5  # largest step of Newton's method: radians, or parts of the mechanism's size
 
 
@@ -71,6 +72,38 @@ def posed(m: Mechanism, P: Array, R: Array | None, start: Array) -> tuple[Array,
         if not len(active):
             break
     return x, np.abs(_with_tip(m, x, P, R)[0]).max(axis=1, initial=0.0) * m.size
+
+
+def led(m: Mechanism, near: Array, place: Array, rate: Array, second: Array) -> tuple[Array, ...]:
+    """Return whole configurations x, x', x'' (B, ..) whose tip moves as asked, (B, 2 or 3) each.
+
+    Newton's method from `near` (B, ..); rows of closures and tip, r(x) = [g, p(x) - P] = 0, give
+    J x' = [0, P'] and J x'' = [0, P''] - (dJ/dt) x', the last by differences of fourth order.
+    """
+    x, missed = near.copy(), np.inf
+    for _ in range(20):
+        r, J = _with_tip(m, x, place, None)
+        x = x - np.einsum("bzr,br->bz", np.linalg.pinv(J, rcond=1e-10), r)
+        last, missed = missed, float(np.abs(r).max(initial=0.0))
+        if missed <= SHUT and missed >= last / 2:
+            break
+    J = _with_tip(m, x, place, None)[1]
+    back, k = np.linalg.pinv(J, rcond=1e-10), place.shape[1]
+
+    def solved(asked: Array, drift: Array | float) -> Array:
+        rows = np.zeros(J.shape[:2])
+        rows[:, -k:] = asked / m.size
+        return np.asarray(np.einsum("bzr,br->bz", back, rows - drift))
+
+    xd = solved(rate, 0.0)
+    # a step so short that a motor turns by STEP at most
+    h = STEP / np.maximum(np.abs(xd).max(axis=1), 1e-30)[:, None]
+    one, two = (
+        _with_tip(m, x + s * h * xd, place, None)[1] - _with_tip(m, x - s * h * xd, place, None)[1]
+        for s in (1, 2)
+    )
+    slope = (8 * one - two) / (12 * h[..., None])
+    return x, xd, solved(second, np.einsum("brz,bz->br", slope, xd))
 
 
 def _with_tip(m: Mechanism, x: Array, P: Array, R: Array | None) -> tuple[Array, Array]:

@@ -64,7 +64,10 @@ class Line(Trajectory):
         """Check the arm and the points, and follow the line once."""
         super().__post_init__()
         if not architecture_of(self.robot).open_chain:
-            raise SuppleError(f"robot is {self.robot.name}: lines are for serial arms")
+            raise SuppleError(
+                f"robot is {self.robot.name}: lines are for serial arms; lead its platform or tip "
+                "with supple.PlatformPath"
+            )
         flat = self.robot.planar
         words = f"points must be one or more places of the tip, {2 if flat else 3} numbers each"
         given = np.atleast_2d(reals("points", self.points, words))

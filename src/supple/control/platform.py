@@ -1,30 +1,42 @@
-"""A platform's path as the motion of its motors."""
+"""A path of a platform, or of a tip, as the motion of the motors."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from itertools import pairwise
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..answers.held import kept
+from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
 from ..architectures.delta_motion import motion
 from ..architectures.kinds import architecture_of
+from ..architectures.posing import inverse, led, posed
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot, need_robot
+from ..structure import as_mechanism
 from .trajectories import CirclePath, InvertedU, Trajectory
 
 __all__ = ["PlatformPath", "leads_platform"]
 
 Array = NDArray[np.float64]
+KNOTS = 33  # poses solved one after another on every stretch between two breaks
+LEAP = 0.5  # rad or m: a joint that moves more from knot to knot is lost
+MET = 1e-9  # of the robot's size: where the tip is met
 
 
 @dataclass(frozen=True)
 class PlatformPath(Trajectory):
-    """Motor angles of a rigid Delta whose platform follows a path, in base axes and metres.
+    """Motors of a rigid robot whose platform or tip follows a path, in base axes and metres.
+
+    Of a Delta its platform, in closed form. Of an arm or a mechanism its tip, by Newton's method
+    along the path: it needs as many motors as its tip has coordinates, 2 in a plane, 3 in space.
 
     Attributes:
-        robot: the Delta.  path: CirclePath, InvertedU, WayPoints, PointToPoint, ... of x, y, z.
+        robot: whose motors.  path: CirclePath, InvertedU, WayPoints, PointToPoint, ... of x, y, z;
+        of x, y in a plane.
     """
 
     robot: Robot
@@ -32,15 +44,25 @@ class PlatformPath(Trajectory):
     smooth = True
 
     def __post_init__(self) -> None:
-        """Check that it is a path in space for a Delta."""
+        """Check that it is a path for the robot, and that it can be followed."""
         super().__post_init__()
         need_robot(self.robot)
-        if architecture_of(self.robot).asked_by != "position":
-            raise SuppleError(
-                "path leads a Delta's platform: lead the joints of this robot with a trajectory"
+        kind = architecture_of(self.robot)
+        words, size = ("x, y", 2) if kind.planar else ("x, y, z", 3)
+        if not isinstance(self.path, Trajectory) or self.path(0.0)[0].shape != (size,):
+            such = (
+                "supple.InvertedU()" if size == 3 else "supple.PointToPoint([0, 0.3], [0.1, 0.3])"
             )
-        if not isinstance(self.path, Trajectory) or self.path(0.0)[0].shape != (3,):
-            raise SuppleError("path must be a Trajectory of x, y, z, such as supple.InvertedU()")
+            raise SuppleError(f"path must be a Trajectory of {words}, such as {such}")
+        if kind.asked_by == "position":
+            return
+        if len(kind.drives) != size:
+            raise SuppleError(
+                f"{self.robot.name} has {len(kind.drives)} "
+                f"motor{'' if len(kind.drives) == 1 else 's'} for {size} coordinates of its tip: "
+                "lead its motors with a trajectory"
+            )
+        self._knots  # noqa: B018  a path that cannot be followed is refused here
 
     @property
     def periodic(self) -> bool:  # type: ignore[override]
@@ -55,8 +77,47 @@ class PlatformPath(Trajectory):
     def breaks(self) -> tuple[float, ...]:
         return self.path.breaks
 
+    @property
+    def seams(self) -> tuple[float, ...]:
+        return self.path.seams
+
+    @property
+    def _geometry(self) -> Mechanism:
+        return mechanism_of(as_mechanism(self.robot))
+
+    @kept
+    def _knots(self) -> tuple[Array, Array]:
+        """Times (K,) and whole configurations (K, ..), one solved after the other."""
+        m, T = self._geometry, self.duration
+        edges = sorted({0.0, *(t for t in self.breaks if 0 < t < T), T})
+        t = np.unique(np.concatenate([np.linspace(a, b, KNOTS) for a, b in pairwise(edges)]))
+        P = self.path(t)[0]
+        first, reason = inverse(m, P[:1])
+        found = [first[0]]
+        if not reason[0]:  # theta alone must say where its loops stand
+            x, reason = resolve(m.robot, first[0, m.driven])
+            tip = placed(m, x).frame(m.robot.tip_index, None, np.eye(3), np.zeros(3))[1]
+            if not reason[0] and np.abs(tip[0, : P.shape[1]] - P[0]).max() > MET * m.size:
+                reason = np.array(["its loops are assembled otherwise at these motor coordinates"])
+        if reason[0]:
+            raise SuppleError(f"path begins at {P[0].tolist()}: {reason[0]}; begin elsewhere")
+        for k in range(1, len(t)):
+            x, far = posed(m, P[k : k + 1], None, found[-1])
+            if far[0] > MET * m.size or np.abs(x[0] - found[-1]).max() > LEAP:
+                raise SuppleError(
+                    f"path leaves what {self.robot.name} can reach, or meets a singular pose, at "
+                    f"{np.round(P[k], 6).tolist()} after {t[k]:.4g} s: lead it elsewhere"
+                )
+            found.append(x[0])
+        return t, np.array(found)
+
     def at(self, t: Array) -> tuple[Array, Array, Array]:
-        return motion(cast("DeltaRobot", self.robot), *self.path.at(t)).theta
+        if architecture_of(self.robot).asked_by == "position":
+            return motion(cast("DeltaRobot", self.robot), *self.path.at(t)).theta
+        m, (known, poses) = self._geometry, self._knots
+        near = np.stack([np.interp(t, known, column) for column in poses.T], axis=1)
+        found: Any = led(m, near, *self.path.at(t))
+        return tuple(part[:, m.driven] for part in found)
 
 
 def leads_platform(trajectory: object) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import File, Json, Plot, refuse
+from ..arguments import File, Json, Plot
 from ..output import (
     check_places,
     digits,
@@ -37,12 +37,19 @@ Below = Annotated[
     ),
 ]
 X = Annotated[
-    str, typer.Option("--x", metavar="from:to", help="Range of a Delta's platform along x, m.")
+    str | None,
+    typer.Option(
+        "--x",
+        metavar="from:to",
+        help="Range of a platform or of a mechanism's tip along x, m. Default of a Delta: "
+        "-0.3:0.3, z 0.5.",
+    ),
 ]
 Y = Annotated[
-    str, typer.Option("--y", metavar="from:to", help="The same along y; one value makes a slice.")
+    str | None,
+    typer.Option("--y", metavar="from:to", help="The same along y; one value makes a slice."),
 ]
-Z = Annotated[str, typer.Option("--z", metavar="from:to", help="The same along z.")]
+Z = Annotated[str | None, typer.Option("--z", metavar="from:to", help="The same along z.")]
 Joints = Annotated[
     str | None,
     typer.Option(
@@ -68,9 +75,9 @@ def workspace(
     context: typer.Context,
     file: File,
     below: Below = None,
-    x: X = "-0.3:0.3",
-    y: Y = "-0.3:0.3",
-    z: Z = "0.5",
+    x: X = None,
+    y: Y = None,
+    z: Z = None,
     joints: Joints = None,
     points: Points = 25,
     method: Method = "exact",
@@ -78,19 +85,16 @@ def workspace(
     save: Save = None,
     json: Json = False,
 ) -> None:
-    """Map the lowest natural frequency over a Delta's positions or an arm's joints."""
+    """Map the lowest natural frequency over joints, or over positions of a platform or tip."""
     from ... import files
-    from ...architectures.kinds import architecture_of
     from ...studies.vibration.workspace import workspace as ask
 
     check_places(plot, save, stored=True)
     robot = files.load(file)
     bound = None if below is None else _bound(below)
     options: dict[str, Any] = {"points": points, "method": method}
-    if architecture_of(robot).asked_by == "position":
-        options |= {w: _range(t, f"--{w}") for w, t in (("x", x), ("y", y), ("z", z))}
-    else:
-        refuse(context, ("x", "y", "z"), "on a serial arm")
+    sides = {"x": x, "y": y, "z": z}
+    options |= {w: _range(text, f"--{w}") for w, text in sides.items() if text is not None}
     if joints is not None:
         options["joints"] = [_range(part, "--joints") for part in joints.split(",")]
     found = ask(robot, progress=False if json else None, **options)

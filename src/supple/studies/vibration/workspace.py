@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
+from ...architectures.base import Coordinate
 from ...architectures.kinds import architecture_of
 from ...arguments import checked, listed, one_of, optional, reals, switch, whole
 from ...errors import SuppleError
@@ -37,11 +38,17 @@ class FrequencyMap(Answer, ABC):
     omega: Array
 
     units: ClassVar = {"omega": "rad/s"}
+    asked_by: ClassVar[str] = "theta"  # the word by which its poses are given
 
     @property
     @abstractmethod
     def axes(self) -> dict[str, Array]:
         """The axes of the grid by name, in order."""
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """What its axes are."""
+        return architecture_of(self.robot).coordinates()
 
     @property
     def table_rows(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -87,21 +94,31 @@ class FrequencyMap(Answer, ABC):
 
 @dataclass(frozen=True)
 class WorkspaceMap(FrequencyMap):
-    """Natural frequencies on a grid of platform positions.
+    """Natural frequencies on a grid of positions of a platform, or of a mechanism's tip.
 
     Attributes:
-        omega: (nx, ny, nz, count), rad/s, NaN where the platform cannot be (out of reach, beyond
-        the motors' limits, or singular).  x, y, z: axes of the grid, m.
+        omega: (nx, ny, nz, count), rad/s, NaN where it cannot be (out of reach, beyond limits, or
+        singular).  x, y, z: axes of the grid, m.
     """
 
     x: Array
     y: Array
     z: Array
+    asked_by: ClassVar[str] = "position"
 
     @property
     def axes(self) -> dict[str, Array]:
         """x, y and z, m."""
         return {"x": self.x, "y": self.y, "z": self.z}
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """x, y and z of platform or tip."""
+        kind = architecture_of(self.robot)
+        if kind.asked_by == self.asked_by:
+            return kind.coordinates()
+        ends = {key: (float(axis[0]), float(axis[-1])) for key, axis in self.axes.items()}
+        return tuple(Coordinate(f"tip {key}", "m", *ends[key], key=key) for key in ends)
 
 
 @dataclass(frozen=True)
@@ -146,32 +163,43 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
     """Return natural frequencies over the workspace, `points` along each side of a grid.
 
     A Delta: over a box x, y, z of positions, by default -0.3 to 0.3 m in x and y at z = 0.5; one
-    value instead of a range makes a slice. A serial
-    arm: over `joints`, a range or one value for each; by default their limits, or a whole turn,
-    or a tenth to the whole of a length that slides. `progress`: a bar; by default on long ones.
+    value instead of a range makes a slice. A mechanism too, where x and y of its tip (and z, in
+    space) are given and it has as many motors. Else over `joints`, a range or one value for each;
+    by default their limits, or a whole turn, or a tenth to the whole of a length that slides.
+    `progress`: a bar; by default on long ones.
     """
     architecture = architecture_of(robot)
+    given = {word: side for word, side in zip("xyz", (x, y, z), strict=True) if side is not None}
+    usual: dict[str, Range] = {"z": 0.0} if architecture.planar else {}
     if architecture.asked_by == "position":
+        usual = {"x": (-0.3, 0.3), "y": (-0.3, 0.3), "z": 0.5}
         if joints is not None:
             raise SuppleError(f"{robot.name} is a Delta: its map is over x, y and z, not joints")
-        box: dict[str, Range] = {"x": (-0.3, 0.3), "y": (-0.3, 0.3), "z": 0.5}
-        box |= {word: side for word, side in zip("xyz", (x, y, z), strict=True) if side is not None}
-        axes = [_axis(word, side, points) for word, side in box.items()]
-        return WorkspaceMap(robot, _asked(robot, axes, count, method, progress), *axes)
+    if architecture.asked_by == "position" or (given and architecture.takes_position):
+        box = usual | given
+        if missing := [word for word in "xyz" if word not in box]:
+            are = "is" if len(missing) == 1 else "are"
+            told = f"{' and '.join(missing)} of {robot.name} {are} missing: give"
+            raise SuppleError(f"{told} a range (from, to), or one value")
+        if joints is not None:
+            raise SuppleError(f"{', '.join(given)} and joints are both given: give one of them")
+        axes = [_axis(word, box[word], points) for word in "xyz"]
+        found = _asked(robot, "position", axes, count, method, progress)
+        return WorkspaceMap(robot, found, *axes)
     each = architecture.coordinates()
     if not each:
         raise SuppleError(f"{robot.name} has no joint that moves: there is nothing to map")
-    if given := [word for word, side in zip("xyz", (x, y, z), strict=True) if side is not None]:
+    if given:
         raise SuppleError(
-            f"{', '.join(given)} of {robot.name}: arms and mechanisms are mapped over joints=, as "
-            "in joints=[(-1, 1), 0.5]; x, y and z are for a Delta's platform"
+            f"{', '.join(given)} of {robot.name}: arms are mapped over joints=, as in "
+            "joints=[(-1, 1), 0.5]; x, y and z are for platforms, and for the tip of a mechanism"
         )
     sides: list[Range] = [c.whole for c in each] if joints is None else listed("joints", joints)
     if len(sides) != len(each):
         raise SuppleError(f"joints has {len(sides)} entries: {robot.name} has {len(each)}")
     named = zip((c.key for c in each), sides, strict=True)
     axes = [_axis(f"joints, {name}", side, points) for name, side in named]
-    return JointMap(robot, _asked(robot, axes, count, method, progress), tuple(axes))
+    return JointMap(robot, _asked(robot, "theta", axes, count, method, progress), tuple(axes))
 
 
 def _axis(word: str, side: Range, points: int) -> Array:
@@ -185,9 +213,9 @@ def _axis(word: str, side: Range, points: int) -> Array:
 
 
 def _asked(
-    robot: Robot, axes: list[Array], count: int, method: Method, progress: bool | None
+    robot: Robot, word: str, axes: list[Array], count: int, method: Method, progress: bool | None
 ) -> Array:
-    """omega (.., count) on the grid."""
+    """omega (.., count) on the grid, its poses given by a word."""
     shape = tuple(len(axis) for axis in axes)
     total = int(np.prod([float(n) for n in shape]))
     if total > MOST:
@@ -196,7 +224,7 @@ def _asked(
         )
     flat = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
     architecture = architecture_of(robot)
-    inside, word = architecture.reachable(flat), architecture.asked_by
+    inside = architecture.reachable(flat, word)
     omega = np.full((len(flat), count), np.nan)
     places = np.flatnonzero(inside)
     batches = [places[k : k + BATCH] for k in range(0, len(places), BATCH)]

@@ -10,7 +10,6 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...robot import Robot
 from ...studies.vibration.modes import Modes, modes
@@ -120,7 +119,7 @@ def serve(
             if scene is None or scene.cloud is None:
                 shown = Player(server, found)
             else:
-                where: dict[str, Any] = {architecture_of(thing.robot).asked_by: thing.lowest[0]}
+                where: dict[str, Any] = {thing.asked_by: thing.lowest[0]}
                 shown = Studio(server, modes(thing.robot, count=len(scene.shapes), **where))
                 shown.map(scene.cloud, scene.extent)
     except BaseException:

@@ -381,7 +381,7 @@ def workspace_report(found: FrequencyMap) -> Report:
     from ..scene.scenes import running_pairs, workspace_scene
 
     (place, omega), top = found.lowest, found.highest[1]
-    each = coordinates_of(found.robot)
+    each = found.coordinates
     told = [_told(c, np.array([value])) for c, value in zip(each, place, strict=True)]
     table = Table(
         "The map in short",
@@ -419,7 +419,7 @@ def _through(found: FrequencyMap, running: tuple[int, ...]) -> Plot | Heat:
     from ..scene.scenes import slice_through
 
     hertz = found.omega[slice_through(found, running)][..., 0] / (2 * np.pi)
-    each, axes = coordinates_of(found.robot), list(found.axes.values())
+    each, axes = found.coordinates, list(found.axes.values())
     told = [_told(each[k], axes[k]) for k in running]
     title = f"Lowest frequency over {' and '.join(name for name, _, _ in told)}"
     labels = [f"{name} ({unit})" for name, unit, _ in told]

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.registry import need
-from ...architectures.kinds import architecture_of
 from ...robot import Robot
 from ...structure import structure_of
 from ...studies.motion.fields import Fields, about, fields, path_fields
@@ -118,7 +117,7 @@ def path_scene(run: PathResponse, samples: int = 400) -> Scene:
 
 def workspace_scene(found: FrequencyMap, nearby: int = 13) -> Scene:
     """Return a robot where its lowest frequency is lowest, in the slice of the map it lies in."""
-    word = architecture_of(found.robot).asked_by
+    word = found.asked_by
     where: dict[str, Any] = {word: found.lowest[0]}
     here = modes(found.robot, count=max(4, found.omega.shape[-1]), **where)
     scene = modes_scene(here, around(here, count=nearby) if nearby > 1 else ())
