@@ -76,7 +76,7 @@ def test_maps_of_a_mechanism_over_its_tip(tmp_path) -> None:
     assert "tip x" in (tmp_path / "map.html").read_text(encoding="utf-8")
     with pytest.raises(supple.SuppleError, match="y of five-bar is missing"):
         supple.workspace(FIVE, x=0.1)
-    with pytest.raises(supple.SuppleError, match="x, y and joints are both given"):
+    with pytest.raises(supple.SuppleError, match="is over x, y and z, not joints"):
         supple.workspace(FIVE, x=0.1, y=0.3, joints=[0, 1])
 
 

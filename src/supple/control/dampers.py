@@ -352,5 +352,5 @@ def _cost(loop: Array, band: float, usual: float) -> float:
         return 1.0 + worst / band
     ratios = -values.real / np.abs(values)
     near, fast = ratios[np.abs(values) < band], ratios[np.abs(values) >= band]
-    kept = min(1.0, float(fast.min(initial=1.0)) / usual)
+    kept = min(1.0, float(fast.min(initial=1.0)) / max(usual, 1e-300))
     return -float(near.min(initial=1.0)) * kept**4

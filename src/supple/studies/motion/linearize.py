@@ -51,7 +51,7 @@ def linearize(
     controller. Efforts then come on top of the law's.
     """
     state = model.chain.pose() if q is None else np.asarray(q, float)
-    model = standing(model, state[: model.joints])
+    model = standing(model, state.ravel()[: model.joints])
     if q is not None and state.shape == (model.joints,) and model.joints != model.size:
         state = static_state(model, state)
     kind = architecture_of(model.robot)

@@ -173,8 +173,6 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
     usual: dict[str, Range] = {"z": 0.0} if architecture.planar else {}
     if architecture.asked_by == "position":
         usual = {"x": (-0.3, 0.3), "y": (-0.3, 0.3), "z": 0.5}
-        if joints is not None:
-            raise SuppleError(f"{robot.name} is a Delta: its map is over x, y and z, not joints")
     if architecture.asked_by == "position" or (given and architecture.takes_position):
         box = usual | given
         if missing := [word for word in "xyz" if word not in box]:
@@ -182,7 +180,7 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
             told = f"{' and '.join(missing)} of {robot.name} {are} missing: give"
             raise SuppleError(f"{told} a range (from, to), or one value")
         if joints is not None:
-            raise SuppleError(f"{', '.join(given)} and joints are both given: give one of them")
+            raise SuppleError(f"{robot.name}: this map is over x, y and z, not joints")
         axes = [_axis(word, box[word], points) for word in "xyz"]
         found = _asked(robot, "position", axes, count, method, progress)
         return WorkspaceMap(robot, found, *axes)
