@@ -150,7 +150,7 @@ LAW = supple.Decoupling()
         (SOFT, {"controller": LAW, "path": supple.PointToPoint((0, 0, 0.5), (0, 0, 3), 1)},
          "out of reach"),
         (SOFT, {"controller": LAW, "path": REACH, "method": "magnus"}, "magnus"),
-        (ARM, {"controller": LAW, "path": REACH}, "lead the joints"),
+        (ARM, {"controller": LAW, "path": REACH}, "must be a Trajectory of x, y, such"),
         (ARM, {"position": [0, 0, 0.5]}, "position is for a Delta"),
     ],
 )  # fmt: skip

@@ -49,6 +49,12 @@ class PlatformPath(Trajectory):
         need_robot(self.robot)
         kind = architecture_of(self.robot)
         words, size = ("x, y", 2) if kind.planar else ("x, y, z", 3)
+        if len(kind.drives) != size:
+            raise SuppleError(
+                f"{self.robot.name} has {len(kind.drives)} "
+                f"motor{'' if len(kind.drives) == 1 else 's'} for {size} coordinates of its tip: "
+                "lead its motors with a trajectory"
+            )
         if not isinstance(self.path, Trajectory) or self.path(0.0)[0].shape != (size,):
             such = (
                 "supple.InvertedU()" if size == 3 else "supple.PointToPoint([0, 0.3], [0.1, 0.3])"
@@ -56,12 +62,6 @@ class PlatformPath(Trajectory):
             raise SuppleError(f"path must be a Trajectory of {words}, such as {such}")
         if kind.asked_by == "position":
             return
-        if len(kind.drives) != size:
-            raise SuppleError(
-                f"{self.robot.name} has {len(kind.drives)} "
-                f"motor{'' if len(kind.drives) == 1 else 's'} for {size} coordinates of its tip: "
-                "lead its motors with a trajectory"
-            )
         self._knots  # noqa: B018  a path that cannot be followed is refused here
 
     @property
