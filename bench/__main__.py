@@ -16,6 +16,7 @@ from typing import Any
 from . import (
     delta,
     dynamics,
+    exported,
     growth,
     mechanisms,
     modes,
@@ -36,6 +37,7 @@ BENCHES: dict[str, Callable[[bool], Report]] = {
     **growth.BENCHES,
     **view.BENCHES,
     **dynamics.BENCHES,
+    **exported.BENCHES,
     **mechanisms.BENCHES,
     **runs.BENCHES,
     **sliding.BENCHES,

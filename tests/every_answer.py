@@ -1,7 +1,9 @@
 """One small answer of every kind, made once, for tests that walk them all."""
 
+import tempfile
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,32 @@ def _there_and_back() -> supple.Trajectory:
     return supple.Repeated(move)
 
 
+@cache
+def _ringing() -> dict[str, Any]:
+    t = np.arange(0, 4, 1 / 200)
+    decay = np.exp(-0.02 * 2 * np.pi * 7.0 * t) * np.cos(2 * np.pi * 7.0 * t)
+    noise = np.random.default_rng(0).standard_normal(len(t))
+    return {"t": t, "accel": decay + 0.01 * noise}
+
+
+def _lines() -> dict[str, Any]:
+    f = supple.modes(arm(), [0.0, 0.2, 0.3], count=3).frequency_hz
+    noisy = f * (1 + 1e-3 * np.array([1.0, -1.0, 0.5]))
+    return {
+        "theta.link2": [0.2] * 3,
+        "theta.link3": [0.3] * 3,
+        "frequency_hz": noisy,
+        "mode": [1.0, 2.0, 3.0],
+    }
+
+
 MAKERS: dict[str, Callable[[], Any]] = {
+    "Resonances": lambda: supple.resonances(_ringing()),
+    "Calibration": lambda: supple.calibrate(_ringing()),
+    "Identification": lambda: supple.identify(arm(), _lines(), ["links.link1.section.wall"]),
+    "MeasurementPlan": lambda: supple.where_to_measure(
+        arm(), ["links.link1.section.wall"], np.eye(3), 2
+    ),
     "Modes": lambda: supple.modes(arm(), [0.1, 0.2, 0.3], count=3),
     "Modes, many": lambda: supple.modes(arm(), np.eye(3), count=3),
     "Modes of a Delta": lambda: supple.modes(
@@ -60,7 +87,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     ),
     "Compensation": lambda: supple.compensate(
         supple.load("de-luca-two-link"),
-        supple.PointToPoint((0.2, 0.8), (0.21, 0.81), 0.2),
+        supple.PointToPoint((0.2, 0.8), (0.7, 1.1), 3.0),
         rounds=1,
     ),
     "Comparison": lambda: supple.compare(
@@ -73,6 +100,11 @@ MAKERS: dict[str, Callable[[], Any]] = {
         elements=1,
         after=0.5,
     ),
+    "Characteristic": lambda: supple.characteristic(arm(), [0.1, 0.2, 0.3], count=2),
+    "Export": lambda: supple.export(
+        small_model(), to="c", path=str(Path(tempfile.mkdtemp()) / "arm")
+    ),
+    "Validation": lambda: supple.validate(arm(), [0.1, 0.2, 0.3], engines=["pinocchio"]),
     "Tolerances": lambda: supple.tolerances(arm(), {"links.link1.length": 0.01}, count=2),
     "Tracks": lambda: supple.track(arm(), {"theta.link2": [0.0, 0.1]}, 2),
     "Band": lambda: supple.stopband(arm(), (1.0, 2.0), {"theta.link2": (0.0, 0.1)}),

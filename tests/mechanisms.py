@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from supple.architectures.assembling import mechanism_of
-from supple.architectures.tree import TreeMotion
+from supple.architectures.joint_tree import TreeMotion
+from supple.architectures.kinds import lower
 from supple.kernels.spatial import rpy_rotation
 from supple.robot import MechanismRobot
 
@@ -38,8 +38,8 @@ def random_mechanism(seed: int) -> MechanismRobot:
     base = {"name": f"random-{seed}", "planar": planar, "links": links, "payload": {"mass": 0.3}}
     base["gravity"] = [0, -9.81, 0]
     open_ = MechanismRobot.model_validate(base)
-    m = mechanism_of(open_)
-    moved = m.tree.place(m.start[None])
+    m = lower(open_)
+    moved = m.joints.place(m.start[None])
     closures = []
     for k in range(loops):
         a, b = rng.choice(len(links) + 1, 2, replace=False) - 1

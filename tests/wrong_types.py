@@ -11,6 +11,10 @@ import supple
 from every_answer import arm, sliding_model, small_model
 
 NOTHING = object()
+LIST_OF_ITSELF: list[Any] = [0.0]
+LIST_OF_ITSELF.append(LIST_OF_ITSELF)
+DICT_OF_ITSELF: dict[str, Any] = {}
+DICT_OF_ITSELF["a"] = DICT_OF_ITSELF
 WRONG: dict[str, Any] = {
     "None": None,
     "three": 3,
@@ -20,6 +24,15 @@ WRONG: dict[str, Any] = {
     "infinity": float("inf"),
     "huge": 1e308,
     "tiny": 5e-324,
+    "beyond floats": 10**400,
+    "beyond what is printed": -(10**5000),
+    "list beyond floats": [10**400, 0],
+    "table beyond floats": [[10**400, 0.0]],
+    "mapping beyond floats": {"a": 10**400},
+    "list of itself": LIST_OF_ITSELF,
+    "mapping of itself": DICT_OF_ITSELF,
+    "too long a path": "x" * 5000,
+    "many digits": "1" * 5000,
     "complex": 1 + 2j,
     "True": True,
     "words": "some words",
@@ -56,6 +69,20 @@ CALLS: dict[str, dict[str, Any]] = {
     "load": {"source": "industrial-3"},
     "loads": {"text": supple.dump(arm())},
     "dump": {"robot": arm()},
+    "resonances": {"data": np.sin(np.arange(400) / 5.0), "rate": 100.0, "count": 1},
+    "calibrate": {"data": np.sin(np.arange(400) / 5.0), "rate": 100.0, "smoothing": 1e-4},
+    "identify": {
+        "robot": arm(),
+        "data": {"frequency_hz": [5.0], "mode": [1.0]},
+        "free": ["links.link1.section.wall"],
+        "kind": "frequencies",
+    },
+    "where_to_measure": {
+        "robot": arm(),
+        "free": ["links.link1.section.wall"],
+        "candidates": [[0, 0, 0], [0, 1, 0]],
+        "count": 1,
+    },
     "modes": {
         "robot": arm(),
         "theta": [0, 0, 0],
@@ -163,6 +190,11 @@ CALLS: dict[str, dict[str, Any]] = {
     "scaled_to": {"trajectory": CUBE, "velocity": 1.0, "acceleration": 1.0},
     "reproduce": {"paper": "none of them"},
     "load_response": {"path": "nowhere.nc"},
+    "load_trajectory": {"path": "nowhere.csv"},
+    "characteristic": {"robot": arm(), "theta": [0, 0, 0], "count": 2},
+    "export": {"robot_or_model": arm(), "to": "urdf", "path": "exported-arm"},
+    "validate": {"robot": arm(), "theta": [0, 0, 0], "engines": ["pinocchio"]},
+    "load_linear": {"path": "nowhere.nc"},
     "PointToPoint": {"start": [0, 0], "end": [1, 0], "time": 1.0, "law": "septic"},
     "ParabolicBlends": {"start": [0, 0], "end": [1, 0], "duration": 1.0, "blend": 0.1},
     "Hold": {"point": [0, 0], "time": 1.0},

@@ -1,7 +1,7 @@
 """supple: robots whose links bend. How do they vibrate, sag and move?
 
-Public names are found when first used: `import supple` alone loads nothing, and the first name of a
-group brings its whole group, so that no later call pays for an import.
+Public names are imported when first used: `import supple` alone loads nothing, and a name brings
+only the module that holds it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .control.calm import CalmMove
     from .control.controllers import (
         LQR,
+        Clipped,
         ComputedTorque,
         Controller,
         Decoupling,
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
     from .control.filters import CalmDuration, calm_durations, filtered
     from .control.linear import LinearController
     from .control.lines import Line
+    from .control.matching import TrajectoryWarning
     from .control.observers import Observer, lqg, observer
     from .control.platform import PlatformPath
     from .control.sampled import Sampled
     from .control.shapers import Shaper, shaper
-    from .control.shaping import shaped
+    from .control.shaping import Samples, shaped
     from .control.trajectories import (
         CirclePath,
         Hold,
@@ -43,23 +45,33 @@ if TYPE_CHECKING:
         WayPoints,
         scaled_to,
     )
+    from .control.trajectory_files import load_trajectory
     from .equations.accuracy import Accuracy, ModelWarning
     from .equations.build import build
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
+    from .equations.equilibrium import UnstableRestWarning
     from .equations.model import Model
-    from .equations.readings.reading import Reading
+    from .equations.reading import Reading
     from .errors import PoseWarning, RobotError, RobotWarning, SuppleError
-    from .export.c_code import c_code
+    from .exporters.c_code import c_code
+    from .exporters.export import Export, export
+    from .exporters.validate import Validation, validate
     from .files import dump, load, load_profile, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
     from .library import material
+    from .link_loads import DistributedLoad, PointLoad
+    from .measure.calibrate import Calibration, calibrate
+    from .measure.identify import Identification, identify
+    from .measure.resonances import Resonances, resonances
+    from .measure.where_to_measure import MeasurementPlan, where_to_measure
     from .outputs.kinds import (
         Acceleration,
         Accelerometer,
         Encoder,
         Gyroscope,
         Moment,
+        Place,
         Reaction,
         Strain,
         Stress,
@@ -124,13 +136,12 @@ if TYPE_CHECKING:
     from .studies.motion.stability import Floquet, Stability, floquet, free_growth, stability
     from .studies.regressor import Regressor, regressor
     from .studies.statics import Statics, statics
-    from .studies.storage import load_response
+    from .studies.storage import load_linear, load_response
     from .studies.vibration.assumed import assumed_modes
+    from .studies.vibration.characteristic import Characteristic, characteristic
     from .studies.vibration.modes import Modes, modes
     from .studies.vibration.response import FrequencyResponse, response
     from .studies.vibration.workspace import JointMap, WorkspaceMap, workspace
-
-    __version__: str
 
 __all__ = [
     "LQR",
@@ -144,12 +155,15 @@ __all__ = [
     "Bearing",
     "Body",
     "Box",
+    "Calibration",
     "CalmDuration",
     "CalmMove",
+    "Characteristic",
     "Check",
     "Chirp",
     "Circle",
     "CirclePath",
+    "Clipped",
     "Closure",
     "ClosureEnd",
     "Comparison",
@@ -161,8 +175,10 @@ __all__ = [
     "CorrectionWarning",
     "Decoupling",
     "DeltaRobot",
+    "DistributedLoad",
     "Encoder",
     "EndLoad",
+    "Export",
     "FiniteElements",
     "Floquet",
     "Foundation",
@@ -172,6 +188,7 @@ __all__ = [
     "GravityPD",
     "Gyroscope",
     "Hold",
+    "Identification",
     "Inversion",
     "InvertedU",
     "JerkLimited",
@@ -186,6 +203,7 @@ __all__ = [
     "Loads",
     "LowerLink",
     "Material",
+    "MeasurementPlan",
     "MechanismJoint",
     "MechanismLink",
     "MechanismRobot",
@@ -202,11 +220,13 @@ __all__ = [
     "ParabolicBlends",
     "PathResponse",
     "PathTiming",
+    "Place",
     "Plan",
     "PlanTrial",
     "Platform",
     "PlatformPath",
     "Ply",
+    "PointLoad",
     "PointToPoint",
     "Pose",
     "PoseWarning",
@@ -220,12 +240,14 @@ __all__ = [
     "Regressor",
     "Repeated",
     "Reproduction",
+    "Resonances",
     "Response",
     "RigidDelta",
     "Robot",
     "RobotError",
     "RobotWarning",
     "Sampled",
+    "Samples",
     "Sensitivities",
     "Sensor",
     "SerialRobot",
@@ -252,8 +274,11 @@ __all__ = [
     "Tolerances",
     "Tracks",
     "Trajectory",
+    "TrajectoryWarning",
     "Tube",
+    "UnstableRestWarning",
     "UpperLink",
+    "Validation",
     "Veering",
     "WayPoints",
     "WorkspaceMap",
@@ -262,28 +287,34 @@ __all__ = [
     "assumed_modes",
     "build",
     "c_code",
+    "calibrate",
     "calm_durations",
     "calm_move",
+    "characteristic",
     "check",
     "closed_form",
     "compare",
     "compensate",
     "dump",
     "effort_limited",
+    "export",
     "filtered",
     "floquet",
     "follow",
     "forward",
     "free_growth",
     "h_infinity",
+    "identify",
     "inverse",
     "invert",
     "jerk_limited",
     "ked",
     "linearize",
     "load",
+    "load_linear",
     "load_profile",
     "load_response",
+    "load_trajectory",
     "loads",
     "lqg",
     "lqr",
@@ -294,6 +325,7 @@ __all__ = [
     "plan",
     "regressor",
     "reproduce",
+    "resonances",
     "resonant_damping",
     "response",
     "scaled_to",
@@ -313,96 +345,147 @@ __all__ = [
     "sweep",
     "tolerances",
     "track",
+    "validate",
+    "where_to_measure",
     "workspace",
 ]
 
-# Each group is loaded as one: its modules, and the public names each of them holds.
-_CORE = {
-    "errors": ("PoseWarning", "RobotError", "RobotWarning", "SuppleError"),
+# The module of each public name; it is imported when the name is first used.
+_MODULES = {
+    "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
+    "beams.shapes": ("EndLoad",),
     "budget": ("SizeWarning",),
-    "robot": (
-        *("Bearing", "Body", "Closure", "ClosureEnd", "DeltaRobot", "Foundation", "Gear"),
-        *("Joint", "Link", "LowerLink", "Material"),
-        *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
-        *("Platform", "Ply", "Robot", "SerialRobot", "UpperLink"),
+    "control.calm": ("CalmMove",),
+    "control.controllers": (
+        "Clipped",
+        "ComputedTorque",
+        "Controller",
+        "Decoupling",
+        "GravityPD",
+        "JointPD",
+        "LQR",
+        "lqr",
     ),
-    "sections": ("Box", "Circle", "General", "Profile", "Rectangle", "Tube"),
-    "library": ("material",),
-    "structure": ("as_mechanism",),
-    "files": ("dump", "load", "load_profile", "loads", "schema"),
-    "studies.vibration.modes": ("Modes", "modes"),
-    "studies.statics": ("Statics", "statics"),
-    "studies.check": ("Check", "check"),
-    "studies.kinematics.forward": ("Pose", "forward"),
-    "studies.kinematics.inverse": ("JointSolutions", "inverse"),
-    "papers.reproduce": ("Reproduction", "reproduce"),
-}
-_PATHS = {
+    "control.dampers": ("StrainFeedback", "h_infinity", "resonant_damping", "strain_feedback"),
+    "control.filters": ("CalmDuration", "calm_durations", "filtered"),
+    "control.linear": ("LinearController",),
     "control.lines": ("Line",),
+    "control.matching": ("TrajectoryWarning",),
+    "control.observers": ("Observer", "lqg", "observer"),
     "control.platform": ("PlatformPath",),
-    "control.trajectories": ("CirclePath", "Hold", "InvertedU", "PointToPoint", "WayPoints"),
-    "path_dynamics.kineto_elastodynamics": ("Ked", "Loads", "ked"),
-    "path_dynamics.damping": ("Proportional", "Ratio", "Rayleigh"),
+    "control.sampled": ("Sampled",),
+    "control.shapers": ("Shaper", "shaper"),
+    "control.shaping": ("Samples", "shaped"),
+    "control.trajectories": (
+        "CirclePath",
+        "Hold",
+        "InvertedU",
+        "ParabolicBlends",
+        "PointToPoint",
+        "Repeated",
+        "Trajectory",
+        "WayPoints",
+        "scaled_to",
+    ),
+    "control.trajectory_files": ("load_trajectory",),
+    "equations.accuracy": ("Accuracy", "ModelWarning"),
+    "equations.build": ("build",),
     "equations.closed.rigid_delta": ("RigidDelta",),
-    "studies.motion.follow": ("SmallRangeWarning", "StepWarning", "follow"),
-    "studies.motion.path_response": ("PathResponse",),
-    "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
-}
-_MOTION = {
+    "equations.damping": ("ModalDamping", "StiffnessRoot"),
+    "equations.equilibrium": ("UnstableRestWarning",),
+    "equations.model": ("Model",),
+    "equations.reading": ("Reading",),
+    "errors": ("PoseWarning", "RobotError", "RobotWarning", "SuppleError"),
+    "exporters.c_code": ("c_code",),
+    "exporters.export": ("Export", "export"),
+    "exporters.validate": ("Validation", "validate"),
+    "files": ("dump", "load", "load_profile", "loads", "schema"),
+    "integration.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
+    "library": ("material",),
+    "link_loads": ("DistributedLoad", "PointLoad"),
+    "measure.calibrate": ("Calibration", "calibrate"),
+    "measure.identify": ("Identification", "identify"),
+    "measure.resonances": ("Resonances", "resonances"),
+    "measure.where_to_measure": ("MeasurementPlan", "where_to_measure"),
     "outputs.kinds": (
-        *("Acceleration", "Accelerometer", "Encoder", "Gyroscope", "Moment", "Reaction"),
-        *("Strain", "Stress", "Tachometer", "Tip"),
+        "Acceleration",
+        "Accelerometer",
+        "Encoder",
+        "Gyroscope",
+        "Moment",
+        "Place",
+        "Reaction",
+        "Strain",
+        "Stress",
+        "Tachometer",
+        "Tip",
     ),
     "outputs.output": ("Output",),
     "outputs.sensor": ("Sensor",),
-    "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
-    "beams.shapes": ("EndLoad",),
-    "control.controllers": (
-        *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
+    "papers.reproduce": ("Reproduction", "reproduce"),
+    "path_dynamics.damping": ("Proportional", "Ratio", "Rayleigh"),
+    "path_dynamics.kineto_elastodynamics": ("Ked", "Loads", "ked"),
+    "robot": (
+        "Bearing",
+        "Body",
+        "Closure",
+        "ClosureEnd",
+        "DeltaRobot",
+        "Foundation",
+        "Gear",
+        "Joint",
+        "Link",
+        "LowerLink",
+        "Material",
+        "MechanismJoint",
+        "MechanismLink",
+        "MechanismRobot",
+        "Motor",
+        "Mount",
+        "Platform",
+        "Ply",
+        "Robot",
+        "SerialRobot",
+        "UpperLink",
     ),
-    "control.sampled": ("Sampled",),
-    "control.dampers": (*("StrainFeedback", "h_infinity", "resonant_damping", "strain_feedback"),),
-    "control.linear": ("LinearController",),
-    "control.observers": ("Observer", "lqg", "observer"),
-    "export.c_code": ("c_code",),
-    "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
-    "control.filters": ("CalmDuration", "calm_durations", "filtered"),
-    "control.shapers": ("Shaper", "shaper"),
-    "control.shaping": ("shaped",),
+    "sections": ("Box", "Circle", "General", "Profile", "Rectangle", "Tube"),
+    "structure": ("as_mechanism",),
+    "studies.check": ("Check", "check"),
+    "studies.closed_form": ("closed_form",),
     "studies.design.optimise": ("Optimum", "optimise"),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.design.static_sensitivities": ("StaticSensitivities", "static_sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
-    "control.calm": ("CalmMove",),
-    "studies.drive.calm": ("calm_move",),
-    "studies.drive.settle": ("Corrected", "CorrectionWarning", "settled"),
-    "studies.drive.plan_trial": ("PlanTrial",),
-    "studies.drive.limited": ("JerkLimited", "PathTiming", "effort_limited", "jerk_limited"),
-    "studies.drive.compare": ("Comparison", "compare"),
-    "studies.drive.compensate": ("Compensation", "compensate"),
     "studies.design.sweep": ("SweepWarning", "sweep"),
     "studies.design.tolerances": ("Tolerances", "tolerances"),
     "studies.design.track": ("Tracks", "Veering", "track"),
+    "studies.drive.calm": ("calm_move",),
+    "studies.drive.compare": ("Comparison", "compare"),
+    "studies.drive.compensate": ("Compensation", "compensate"),
     "studies.drive.invert": ("Inversion", "invert"),
+    "studies.drive.limited": ("JerkLimited", "PathTiming", "effort_limited", "jerk_limited"),
     "studies.drive.plan": ("Plan", "plan"),
+    "studies.drive.plan_trial": ("PlanTrial",),
+    "studies.drive.settle": ("Corrected", "CorrectionWarning", "settled"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
-    "equations.damping": ("ModalDamping", "StiffnessRoot"),
-    "equations.accuracy": ("Accuracy", "ModelWarning"),
-    "equations.build": ("build",),
-    "equations.model": ("Model",),
-    "equations.readings.reading": ("Reading",),
-    "studies.vibration.assumed": ("assumed_modes",),
-    "studies.vibration.response": ("FrequencyResponse", "response"),
-    "studies.closed_form": ("closed_form",),
-    "integration.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
+    "studies.kinematics.forward": ("Pose", "forward"),
+    "studies.kinematics.inverse": ("JointSolutions", "inverse"),
+    "studies.motion.follow": ("SmallRangeWarning", "StepWarning", "follow"),
     "studies.motion.linearize": ("StateSpace", "linearize"),
+    "studies.motion.path_response": ("PathResponse",),
     "studies.motion.response": ("Response",),
-    "studies.regressor": ("Regressor", "regressor"),
     "studies.motion.simulate": ("SimulationWarning", "simulate"),
     "studies.motion.stability": ("Floquet", "Stability", "floquet", "free_growth", "stability"),
-    "studies.storage": ("load_response",),
+    "studies.regressor": ("Regressor", "regressor"),
+    "studies.statics": ("Statics", "statics"),
+    "studies.storage": ("load_linear", "load_response"),
+    "studies.vibration.assumed": ("assumed_modes",),
+    "studies.vibration.characteristic": ("Characteristic", "characteristic"),
+    "studies.vibration.modes": ("Modes", "modes"),
+    "studies.vibration.response": ("FrequencyResponse", "response"),
+    "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
-_GROUPS = (_CORE, _MOTION, _PATHS)
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
@@ -410,12 +493,11 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("supple")
-    for group in _GROUPS:
-        if any(name in names for names in group.values()):
-            for module, names in group.items():
-                found = import_module(f".{module}", __name__)
-                globals().update({name: getattr(found, name) for name in names})
-            return globals()[name]
+    if name in _MODULE_OF:
+        module = import_module(f".{_MODULE_OF[name]}", __name__)
+        value = getattr(module, name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module 'supple' has no attribute '{name}'")
 
 

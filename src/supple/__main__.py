@@ -17,8 +17,13 @@ def main() -> None:
         pressed.append(number)
         raise KeyboardInterrupt
 
+    def end(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)  # by an exception, so that unfinished files and workers go too
+
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, hear)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, end)
     try:
         from .cli import main as run
 
@@ -28,7 +33,8 @@ def main() -> None:
             raise
         code = STOPPED
         sys.stderr.write("stopped\n")
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is left that would need to be told
+    for number in (signal.SIGINT, signal.SIGTERM):  # nothing is left that would need to be told
+        signal.signal(number, signal.SIG_DFL)
     sys.exit(code)
 
 

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from .errors import SuppleError
 
 __all__ = [
+    "LARGEST_FLOAT",
     "Check",
+    "also_called",
     "checked",
     "counts",
     "instance",
@@ -39,6 +41,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 Check = Callable[[str, Any], Any]
+LARGEST_FLOAT = sys.float_info.max  # an integer may be larger; NaN and infinity are not below it
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -88,6 +91,24 @@ def checked(**checks: Check) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return around
 
 
+def also_called(**new_names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator that takes keywords by the names they had before, old="new"."""
+
+    def around(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def call(*args: P.args, **options: P.kwargs) -> T:
+            for old, new in new_names.items():
+                if old in options:
+                    if new in options:
+                        raise SuppleError(f"{new} and {old} are both given: they are the same")
+                    options[new] = options.pop(old)
+            return function(*args, **options)
+
+        return call
+
+    return around
+
+
 def reals(name: str, value: Any, give: str = "give plain numbers") -> Array:
     """Return real numbers as a new array of any shape; NaN may be among them."""
     # numpy.ma is asked only when somebody has loaded it: its import takes longer than the answer.
@@ -98,7 +119,7 @@ def reals(name: str, value: Any, give: str = "give plain numbers") -> Array:
         raise SuppleError(f"{name} is not an array of numbers but {shown(value)}: {give}")
     try:
         raw = np.asarray(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         raise SuppleError(
             f"{name} is not an array of numbers (rows of unlike length?): {give}"
         ) from None
@@ -108,7 +129,10 @@ def reals(name: str, value: Any, give: str = "give plain numbers") -> Array:
         raise SuppleError(f"{name} is not an array of numbers but {shown(value)}: {give}")
     if raw.dtype.kind not in "fiubO":
         raise SuppleError(f"{name} is not an array of numbers but {shown(value)}: {give}")
-    return np.array(raw, float)
+    try:
+        return np.array(raw, float)
+    except (OverflowError, TypeError, ValueError):  # an integer of hundreds of digits
+        raise SuppleError(f"{name} holds numbers that are too large: {give}") from None
 
 
 def rows(name: str, value: Any) -> Array:
@@ -152,7 +176,7 @@ def number(
         )
         if isinstance(value, np.ndarray) and value.shape == () and value.dtype.kind in "fiu":
             good, value = True, value.item()
-        good = good and math.isfinite(value) and low <= value <= high
+        good = good and abs(value) <= LARGEST_FLOAT and low <= value <= high
         if not good or (above and value <= low):
             raise SuppleError(f"{name} is {shown(value)}: give {words}")
         return value if isinstance(value, int) else float(value)

@@ -19,7 +19,7 @@ LONG = 20.0  # s from which the time is told beforehand
 
 
 class SizeWarning(UserWarning):
-    """Something will take long, or much memory; the sentence says how much."""
+    """A computation will take long or need much memory; the message says how much."""
 
 
 def afford(what: str, gigabytes: float, seconds: float, advice: str) -> None:

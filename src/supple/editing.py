@@ -15,6 +15,7 @@ from .errors import RobotError
 from .faults import (
     MEANINGS,
     Fault,
+    derived_keys,
     known_keys,
     models_at,
     plain,
@@ -51,7 +52,8 @@ def dumped(part: Any) -> Any:
         fields = type(part).model_fields
         # One number for an inertia about z, or for a pair of alike values in both bending planes
         shorts = {}
-        for key in sorted(fields, key=lambda key: _ORDER.get(key, len(_ORDER))):
+        written = [key for key in fields if key not in derived_keys(part)]
+        for key in sorted(written, key=lambda key: _ORDER.get(key, len(_ORDER))):
             if key in _ALWAYS or getattr(part, key) != fields[key].get_default():
                 value = dumped(getattr(part, key))
                 if isinstance(value, list) and len(value) == 1 and key in _AMOUNTS:

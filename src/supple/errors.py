@@ -8,14 +8,16 @@ __all__ = ["PoseWarning", "RobotError", "RobotWarning", "SuppleError"]
 
 
 class SuppleError(ValueError):
-    """Bad input, told in one sentence; the command line prints it and exits with code 2."""
+    """Invalid input, explained in one sentence; the command line exits with 2."""
 
 
 class RobotError(SuppleError):
-    """Every fault of one robot description, a sentence each.
+    """All faults of one robot description, one sentence each.
 
-    Attributes:
-        faults: the sentences, in the order of the file.
+    Attributes
+    ----------
+    faults : tuple of str
+        The sentences, in the order of the file.
     """
 
     def __init__(self, faults: Sequence[str], where: str = "") -> None:
@@ -30,8 +32,8 @@ class RobotError(SuppleError):
 
 
 class RobotWarning(UserWarning):
-    """What was read otherwise than written: lumped, left out or assumed; one sentence."""
+    """Part of a robot description was lumped, ignored or assumed."""
 
 
 class PoseWarning(RobotWarning):
-    """An answer at a pose so near a singular one that how exactly a robot is made decides it."""
+    """The pose is so close to a singular one that manufacturing tolerances decide the answer."""

@@ -95,7 +95,14 @@ def rectangle_torsion(depth: float, width: float) -> float:
 
 
 class Rectangle(Shape):
-    """A solid rectangle: `depth` in the x-y plane, `width` in the x-z plane."""
+    """A solid rectangular section: `depth` in the x-y plane, `width` in the x-z plane.
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.Rectangle(depth=0.02, width=0.05).shape
+    'rectangle'
+    """
 
     shape: Literal["rectangle"] = "rectangle"
     depth: Size
@@ -123,8 +130,14 @@ def _box_shear(depth: float, width: float, nu: float) -> float:
 class Box(Shape):
     """A rectangular tube of uniform wall; `depth` and `width` are outer sizes.
 
-    Torsion is Bredt's of thin walls, unless `torsion_constant` says otherwise: it is low by about
-    half the ratio of wall to side, see `torsion_error`.
+    Torsion follows Bredt's formula for thin walls unless `torsion_constant` is given. The formula
+    is low by about half the ratio of wall to side, see `torsion_error`.
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.Box(depth=0.15, width=0.2, wall=0.01).depth
+    0.15
     """
 
     shape: Literal["box"] = "box"
@@ -172,7 +185,14 @@ def _round(outer: float, inner: float) -> Constants:
 
 
 class Circle(Shape):
-    """A solid round bar."""
+    """A solid round section.
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.Circle(diameter=0.02).diameter
+    0.02
+    """
 
     shape: Literal["circle"] = "circle"
     diameter: Size
@@ -186,7 +206,14 @@ class Circle(Shape):
 
 
 class Tube(Shape):
-    """A round tube; `diameter` is the outer one."""
+    """A round tube; `diameter` is the outer one.
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.Tube(diameter=0.08, wall=0.003).wall
+    0.003
+    """
 
     shape: Literal["tube"] = "tube"
     diameter: Size
@@ -212,7 +239,7 @@ class Tube(Shape):
 
 
 class General(Shape):
-    """A section by its constants; an absent torsion constant excludes torsion."""
+    """A section given by its constants; without a torsion constant torsion is excluded."""
 
     shape: Literal["general"] = "general"
     area: Positive
@@ -240,11 +267,11 @@ Corners = Annotated[
 
 
 class Profile(Shape):
-    """A section by its outline: corners [y, z] in turn, and those of its holes.
+    """A section given by its outline: corners [y, z] in order, and those of its holes.
 
-    The beam's axis runs through its centroid, wherever the corners are measured from. Area and
-    second moments are exact; torsion constant and shear coefficients, unless given, are computed
-    by the library sectionproperties on a mesh (an optional extra).
+    The beam axis runs through the centroid, wherever the corners are measured from. Area and second
+    moments are exact; torsion constant and shear coefficients, unless given, are computed by the
+    library sectionproperties on a mesh (an optional extra).
     """
 
     shape: Literal["profile"] = "profile"
@@ -266,8 +293,16 @@ class Profile(Shape):
         for name, loop in loops[1:]:
             if crossing(self.outline, loop) or not inside(loop[0], self.outline):
                 return f"{name} does not lie inside the outline"
-        if any(crossing(a, b) for i, a in enumerate(self.holes) for b in self.holes[:i]):
-            return "holes cross one another: join them into one"
+        for i, hole in enumerate(self.holes):
+            for k, other in enumerate(self.holes[:i]):
+                if crossing(hole, other):
+                    return "holes cross one another: join them into one"
+                for inner, outer in ((i, k), (k, i)):
+                    if inside(self.holes[inner][0], self.holes[outer]):
+                        return (
+                            f"holes entry {inner + 1} lies inside holes entry {outer + 1}: a "
+                            "section is one piece, leave out what is inside a hole"
+                        )
         A, _, _, I_z, I_y, I_yz = moments(self.outline, self.holes)
         if A <= 0:
             return "outline encloses no area: list its corners in turn, the holes inside it"

@@ -96,7 +96,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("young_modulus", "shear_modulus", "yield_strength"), ("Pa",)),
     **dict.fromkeys(("transverse_modulus",), ("Pa",)),
     **dict.fromkeys(("depth", "width", "diameter", "wall", "length", "at", "spacing"), ("m",)),
-    **dict.fromkeys(("base_radius", "radius", "thickness", "xyz", "com"), ("m",)),
+    **dict.fromkeys(("base_radius", "radius", "thickness", "xyz", "com", "a", "d"), ("m",)),
     **dict.fromkeys(("outline", "holes"), ("m",)),
     **dict.fromkeys(("second_moment_z", "second_moment_y"), ("m^4",)),
     **dict.fromkeys(("torsion_constant", "polar_moment"), ("m^4",)),

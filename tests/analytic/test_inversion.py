@@ -128,7 +128,7 @@ def test_an_inertia_at_the_tip_is_refused() -> None:
 @pytest.mark.parametrize(
     ("path", "window", "word"),
     [
-        (supple.PointToPoint([0.0, 1.0], [1.0, 2.0], 1.0), None, "joints"),
+        (supple.PointToPoint([0.0, 1.0], [1.0, 2.0], 1.0), None, "trajectory has 2 coordinates"),
         (supple.PointToPoint([0.0], [1.0], 1.0), (0.1, 2.0), "window"),
         (supple.PointToPoint([0.0], [1.0], 1.0), (-1.0, 0.5), "window"),
         (supple.PointToPoint([0.0], [1.0], 1.0), (-1e9, 1e9), "at most 200000"),

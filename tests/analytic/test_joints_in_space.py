@@ -7,6 +7,7 @@ import pytest
 
 import supple
 from supple.architectures.assembling import resolve
+from supple.architectures.kinds import lower
 
 BAR = {
     "material": {"young_modulus": 70e9, "poisson_ratio": 0.3, "density": 2700},
@@ -31,10 +32,12 @@ def shafts(kind: str, bend: float, **more: Any) -> supple.MechanismRobot:
 def test_shafts_turn_alike(bend: float) -> None:
     """At any bend, whereas behind a universal joint tan b = cos(bend) tan a, from the pin up."""
     theta = np.linspace(-1.4, 1.4, 9)
-    x, reason = resolve(shafts("constant-velocity", bend), theta[:, None])
+    x, reason = resolve(lower(shafts("constant-velocity", bend)), theta[:, None])
     assert not any(reason)
     np.testing.assert_allclose(x[:, 1], theta, atol=1e-9)
-    x, reason = resolve(shafts("universal", bend, axes=[[0, 0, 1], [0, 1, 0]]), theta[:, None])
+    x, reason = resolve(
+        lower(shafts("universal", bend, axes=[[0, 0, 1], [0, 1, 0]])), theta[:, None]
+    )
     assert not any(reason)
     np.testing.assert_allclose(np.tan(x[:, 1]), np.tan(theta) * np.cos(bend), atol=1e-8)
 

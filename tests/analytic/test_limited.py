@@ -150,7 +150,7 @@ def test_they_are_trajectories_like_others() -> None:
         (lambda: supple.effort_limited(rod(), [[0], [1]]), "effort_limit"),
         (lambda: supple.effort_limited(rod(), [[0, 0], [1, 1]], 1.0), "1 joints"),
         (lambda: supple.effort_limited(rod(), [[0.5], [0.5]], 1.0), "does not move"),
-        (lambda: supple.effort_limited(rod(), "line", 1.0), "path"),
+        (lambda: supple.effort_limited(rod(), "line", 1.0), "cannot read line"),
         (lambda: supple.effort_limited("rod", [[0], [1]], 1.0), "model"),
     ],
 )

@@ -13,7 +13,8 @@ import pytest
 
 import supple
 from mechanisms import random_mechanism
-from supple.architectures.assembling import mechanism_of, resolve
+from supple.architectures.assembling import resolve
+from supple.architectures.kinds import lower
 from supple.architectures.mobility import mobility, redundancy
 from supple.architectures.posing import inverse
 from supple.assembly import assemble, coordinates, kept_shut
@@ -128,7 +129,7 @@ def test_300_random_mechanisms(seed: int) -> None:
 def test_four_bar_follows_the_law_of_cosines() -> None:
     robot = supple.load("four-bar")
     theta = np.linspace(0, 2 * np.pi, 49)
-    x, reason = resolve(robot, theta[:, None])
+    x, reason = resolve(lower(robot), theta[:, None])
     assert (reason == "").all()
     a, b, c, d = 0.10, 0.28, 0.22, 0.32
     A = a * np.stack([np.cos(theta), np.sin(theta)], axis=1)
@@ -143,15 +144,15 @@ def test_four_bar_follows_the_law_of_cosines() -> None:
 def test_a_batch_never_depends_on_its_neighbours() -> None:
     robot, rng = supple.load("five-bar"), np.random.default_rng(5)
     theta = np.array([2.0, 1.0]) + rng.uniform(-0.6, 0.6, (20, 2))
-    x, reason = resolve(robot, theta)
+    x, reason = resolve(lower(robot), theta)
     for b in range(len(theta)):
-        alone, why = resolve(robot, theta[b])
+        alone, why = resolve(lower(robot), theta[b])
         assert why[0] == reason[b]
         np.testing.assert_array_equal(alone[0], x[b])
     places = [[0.1, 0.35], [0.0, 0.3], [0.2, 0.4], [0.1, 0.5], [9.0, 9.0]]
-    x, reason = inverse(mechanism_of(robot), places)  # the last one kept the others stepping
+    x, reason = inverse(lower(robot), places)  # the last one kept the others stepping
     for b, place in enumerate(places):
-        alone, why = inverse(mechanism_of(robot), place)
+        alone, why = inverse(lower(robot), place)
         assert why[0] == reason[b]
         np.testing.assert_array_equal(alone[0], x[b])
 
@@ -159,14 +160,14 @@ def test_a_batch_never_depends_on_its_neighbours() -> None:
 def test_closures_are_shut_to_rounding() -> None:
     for name in LIBRARY:
         robot = supple.load(name)
-        m = mechanism_of(robot)
-        x, _ = resolve(robot)
+        m = lower(robot)
+        x, _ = resolve(lower(robot))
         assert np.abs(m.openings(x)[0]).max(initial=0.0) < 1e-14
 
 
 def test_redundant_rows_are_told_and_do_no_harm() -> None:
     robot = supple.load("scara-parallel")
-    m, (x, _) = mechanism_of(robot), resolve(robot)
+    m, (x, _) = lower(robot), resolve(lower(robot))
     assert redundancy(m, x[0]) == [("tool", 5, 3)]
     assert mobility(m, x[0]) == (3, 0)
     stiff = robot.with_({f"links.{link.name}.theory": "rigid" for link in robot.links})
@@ -294,7 +295,7 @@ def test_a_cylinder_triangle() -> None:
     )
     assert robot.motors == ("cylinder",)
     s = 1.7
-    x, _ = resolve(robot, [s])
+    x, _ = resolve(lower(robot), [s])
     foot = math.hypot(0.5, 1.0)
     angle = math.acos((foot**2 + 1.5**2 - s**2) / (2 * foot * 1.5)) + math.atan2(-1.0, 0.5)
     assert x[0, 0] == pytest.approx(angle, abs=1e-12)
@@ -331,7 +332,7 @@ def test_springs_of_a_ball_joint() -> None:
 def test_position_of_the_tip() -> None:
     robot = supple.load("five-bar")
     found = supple.modes(robot, position=[0.1, 0.35], count=2)
-    x, _ = resolve(robot, found.theta)
+    x, _ = resolve(lower(robot), found.theta)
     left, left2 = x[0, 0], x[0, 0] + x[0, 1]
     tip = 0.25 * np.array([math.cos(left), math.sin(left)])
     tip += 0.35 * np.array([math.cos(left2), math.sin(left2)])
@@ -389,7 +390,7 @@ def test_a_batch_in_which_other_rows_repeat_others() -> None:
     bend = np.arccos((0.25**2 + far**2 - 0.35**2) / (2 * 0.25 * far))
     in_line = [1.4, np.arctan2(tool[1], tool[0]) - bend]
     theta = np.array([[1.9, 1.1], in_line, [1.8, 1.0]])
-    np.testing.assert_allclose(resolve(robot, in_line)[0][0, 1], 0.0, atol=1e-12)
+    np.testing.assert_allclose(resolve(lower(robot), in_line)[0][0, 1], 0.0, atol=1e-12)
     together = supple.modes(robot, theta, count=3)
     for row, one in zip(together.omega, theta, strict=True):
         alone = supple.modes(robot, one, count=3)
@@ -433,7 +434,7 @@ def test_a_welded_frame_swings_as_a_whole(joint: str, free: int) -> None:
     ends = ["three", {"link": "one", "at": 0.0, "mount": {"xyz": off, "rpy": [0, 0, back]}}]
     whole = {"name": "frame", "links": [link | bar for link in links]}
     robot = MechanismRobot.model_validate(whole | {"closures": [{"ends": ends, "type": "fixed"}]})
-    np.testing.assert_allclose(resolve(robot)[0][0], start, atol=1e-12)
+    np.testing.assert_allclose(resolve(lower(robot))[0][0], start, atol=1e-12)
     found = supple.modes(robot, count=4)
     above = element_modes(found.structure, 4, 6, "quintic")
     assert found.rigid_modes == above.rigid == free

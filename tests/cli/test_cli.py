@@ -38,7 +38,7 @@ DESIGN_WORDS = {
         "reproduce",
         "view",
     ),
-    *("export", "tour"),
+    *("export", "tour", "resonances", "calibrate", "where-to-measure"),
 }
 
 # [DiCastri2011], Figure 5, recomputed independently: 45, 45 deg, Timoshenko and Euler-Bernoulli.

@@ -102,7 +102,10 @@ def test_torques_and_joint_trajectories(console: Console) -> None:
     [
         (["kuo-delta"], "say where it goes"),
         (["kuo-delta", "--controller", "pd"], "or --path of a Delta's platform"),
-        (["kuo-delta", "--path", "circle", "--controller", "lqg"], "--controller lqg: give pd"),
+        (
+            ["kuo-delta", "--path", "circle", "--controller", "lqg"],
+            "lqg is made for joints",
+        ),
         (
             ["kuo-delta", "--path", "circle", "--trajectory", "0,0,0:1,1,1", "--controller", "pd"],
             "give one of them",

@@ -42,8 +42,13 @@ WORDS: dict[str, list[str]] = {
     "shape": ["--frequency", "7", "--out", "shaped.csv"],
     "import": ["--out", "a.yaml"],
     "view": ["--save", "view.html"],
+    "export": ["--to", "urdf", "--out", "exported"],
+    "validate": ["--engines", "pinocchio"],
+    "identify": ["measured.csv", "--free", "links.link2.length"],
+    "where-to-measure": ["--free", "links.link2.length", "--count", "1"],
 }
-NAMELESS = {"robots", "materials", "schema", "reproduce", "tour"}  # no robot of one's own
+# no robot of one's own
+NAMELESS = {"robots", "materials", "schema", "reproduce", "tour", "resonances", "calibrate"}
 FILES = {"stability": "theodore-rrp"}  # others: di-castri-two-link
 
 
@@ -89,6 +94,7 @@ def test_names_steer_no_terminal_and_are_not_lost_on_a_poor_one(
     from supple.__main__ import main
 
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "measured.csv").write_text("theta.link2,mode,frequency_hz\n0,1,10\n1,1,11\n")
     words = ["supple", command, hostile(tmp_path, command).name, *WORDS[command]]
     out, err = Terminal(), Terminal()
     for name, value in {"stdout": out, "stderr": err, "argv": words}.items():
@@ -101,7 +107,8 @@ def test_names_steer_no_terminal_and_are_not_lost_on_a_poor_one(
         assert not any(x.startswith("industrial-3: cert") for x in stream.asked.splitlines())
     assert ended.value.code == 0, err.asked
     raw: Any = out.buffer
-    told = [b"view.html"] if command == "view" else [b"evil\\", b"\\u9e9f"]
+    files = {"view": [b"view.html"], "export": [b"exported"], "validate": [b"pinocchio"]}
+    told = files.get(command, [b"evil\\", b"\\u9e9f"])
     assert all(word in raw.getvalue() for word in told)
 
 

@@ -1,6 +1,10 @@
 """`supple plan` as it is typed."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +37,7 @@ def test_a_jerk_limited_move_is_written(console: Console, tmp_path: Path) -> Non
 
 def test_a_path_under_effort_limits(console: Console, tmp_path: Path) -> None:
     place, out = tmp_path / "path.csv", tmp_path / "timed.csv"
-    place.write_text("t,a,b\n0,0,0\n1,0.3,0.5\n2,0.9,0.7\n", encoding="utf-8")
+    place.write_text("t,link1,link2\n0,0,0\n1,0.3,0.5\n2,0.9,0.7\n", encoding="utf-8")
     words = ("plan", ARM, "--by", "path", "--path", place, "--effort-limit", "5,2")
     ran = console(*words, "--out", out)
     assert ran.code == 0, ran.err
@@ -86,4 +90,27 @@ def test_nothing_is_overwritten_by_a_plan_that_fails(console: Console, tmp_path:
     out.write_text("mine", encoding="utf-8")
     ran = console("plan", ARM, "--to", "1,0.5", "--by", "jerk", *LIMITS, "--out", out)
     assert ran.code == 2
+    assert out.read_text() == "mine"
+
+
+def test_ctrl_c_is_an_interruption_and_no_verdict(tmp_path: Path) -> None:
+    """It was told as "no move was found", exit code 2."""
+    out = tmp_path / "move.csv"
+    out.write_text("mine", encoding="utf-8")
+    words = ["plan", "two-arms", "--to", "0.3,0.8,-1,0.8,-1", "--effort-limit", "50"]
+    command = [sys.executable, "-m", "supple", *words, "--out", str(out)]
+    # A shell lets its background jobs ignore Ctrl-C, and children inherit that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    signal.signal(signal.SIGINT, before)
+    with running:
+        time.sleep(6.0)
+        assert running.poll() is None, running.communicate()[1]
+        running.send_signal(signal.SIGINT)
+        try:
+            told = running.communicate(timeout=60)[1]
+        finally:
+            running.kill()
+    assert running.returncode == 130
+    assert "no move" not in told
     assert out.read_text() == "mine"

@@ -57,7 +57,7 @@ class SlidingBeam:
         N, D, DD = np.moveaxis(np.array(rows), 1, 0)
         return np.array(eta), np.array(weight), N, D, DD
 
-    def matrices(self, l, U, Ud, root):  # noqa: PLR0915 - one equation, term by term
+    def matrices(self, l, U, Ud, root):
         """M, C, K, f of M qdd + C qd + K q = f, q = [v, w]; root: (omega, alpha, a), hub axes."""
         eta, g, N, D, DD = self._tables
         m = 2 * self.n

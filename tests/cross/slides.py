@@ -6,7 +6,7 @@ import supple
 from supple.beams.basis import FiniteElements
 from supple.equations.equilibrium import stiffness_at
 from supple.structure import structure_of
-from supple.structure.serial import link_beam
+from supple.structure.link_parts import link_beam
 
 
 def segments(robot):

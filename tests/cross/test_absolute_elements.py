@@ -328,8 +328,9 @@ class Absolute:
 def assembled(robot: MechanismRobot) -> dict[str, Array]:
     """Joint coordinates by link; that they shut the closures is looked at below."""
     from supple.architectures.assembling import resolve
+    from supple.architectures.kinds import lower
 
-    x, at, out = resolve(robot)[0][0], 0, {}
+    x, at, out = resolve(lower(robot))[0][0], 0, {}
     for link in robot.links:
         n = robot.freedoms(link)
         out[link.name] = x[at : at + n]

@@ -36,7 +36,7 @@ def test_the_moves_pass_where_searches_from_the_start_leap() -> None:
         branch = architecture_of(robot).branch(theta)
         assert branch.reached == len(theta)
         assert steady(branch.x)
-        assert np.abs(architecture_of(robot).geometry.openings(branch.x)[0]).max() < 1e-12
+        assert np.abs(architecture_of(robot).openings(branch.x)[0]).max() < 1e-12
 
 
 @pytest.fixture(scope="module")
@@ -141,9 +141,9 @@ def test_paths_stay_on_their_branch(name: str) -> None:
     branch = architecture_of(robot).branch(path(np.linspace(0, 1, 201))[0])
     ends = supple.forward(robot, path(0.0)[0]).position
     np.testing.assert_allclose(found.tip[0] - found.moved[0, :3], ends, atol=1e-9)
-    m = architecture_of(robot).geometry
-    rigid = m.tree.place(branch.x[:, : len(m.tree.coordinates)])
-    tip = rigid.frame(m.robot.tip_index, None, np.eye(3), np.zeros(3))[1]
+    m = architecture_of(robot)
+    rigid = m.joints.place(branch.x[:, : len(m.joints.coordinates)])
+    tip = rigid.frame(m.form.tip_index, None, np.eye(3), np.zeros(3))[1]
     np.testing.assert_allclose(found.tip - found.moved[:, :3], tip, atol=1e-9)
     if flat:
         other = supple.follow(robot, path, dt=5e-3)

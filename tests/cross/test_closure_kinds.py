@@ -97,10 +97,10 @@ def twins(kind: str, planar: bool) -> tuple[MechanismRobot, MechanismRobot]:
 
 
 def _frames(robot: MechanismRobot) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    from supple.architectures.assembling import mechanism_of
+    from supple.architectures.kinds import lower
 
-    m = mechanism_of(robot)
-    at = m.tree.place(m.start[None]).at
+    m = lower(robot)
+    at = m.joints.place(m.start[None]).at
     return {link.name: (at.R[0, i], at.p[0, i]) for i, link in enumerate(robot.links)}
 
 

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from supple import AssumedModes, MechanismRobot, build, load, modes, simulate
-from supple.architectures.assembling import mechanism_of, placed, resolve
+from supple.architectures.assembling import resolve
+from supple.architectures.kinds import lower
+from supple.architectures.tree import placed
 from supple.structure import structure_of
 
 exu = pytest.importorskip("exudyn")
@@ -46,8 +48,8 @@ class Cables:
     """A planar mechanism of cable elements where it is assembled, n to each link."""
 
     def __init__(self, robot: MechanismRobot, n: int, locked: bool) -> None:
-        m = mechanism_of(robot)
-        at = placed(m, resolve(robot)[0]).at
+        m = lower(robot)
+        at = placed(m, resolve(lower(robot))[0]).at
         self.container = exu.SystemContainer()
         self.system = self.container.AddSystem()
         self.ground = self.system.AddNode(ii.NodePointGround(referenceCoordinates=[0, 0, 0]))

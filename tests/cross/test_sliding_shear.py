@@ -9,7 +9,7 @@ from supple.beams.invariants import invariants
 from supple.beams.shapes import EndLoad
 from supple.beams.sliding.following import following_modes
 from supple.equations.equilibrium import stiffness_at
-from supple.structure.serial import link_beam
+from supple.structure.link_parts import link_beam
 
 FAT = {
     "mass_per_length": 235.5,

@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "howto" / "extend.md"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (src/supple/\S+)\n")
-WORDS = ("section", "joint", "basis", "controller", "stepper", "study", "mechanism")
+KINDS = ("section", "joint", "basis", "controller", "stepper", "study")
+WORDS = (*KINDS, "mechanism", "robot family")
 RUNNER = """
 import json, sys, traceback, warnings
 warnings.simplefilter("error", UserWarning)
@@ -99,7 +100,7 @@ def test_a_toy_of_each_kind_is_used_through_public_doors(run: Run) -> None:
 @pytest.mark.slow
 def test_toys_are_commands(run: Run) -> None:
     blocks = [text for word, text in FENCE.findall(PAGE.read_text("utf-8")) if word == "console"]
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         assert run("-m", "supple", *shlex.split(block.removeprefix("$ supple ")))
 

@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 import supple
-from papers.characteristic import (
-    characteristic_matrix,
-    determinant_sign,
-    omega_lim,
-    singularity,
-)
 from supple.beams.varying import beam_of
 from supple.papers import di_castri
 from supple.papers.cells import printed
 from supple.robot import SerialRobot
 from supple.structure import Structure, structure_of
+from supple.studies.vibration.characteristic import (
+    characteristic_matrix,
+    determinant_sign,
+    omega_lim,
+    singularity,
+)
 
 RELATIVE = 1e-9
 ARMS = [
@@ -245,3 +245,31 @@ def test_what_it_does_not_describe(robot: SerialRobot, theta: Any, words: str) -
 def test_free_joints_are_refused() -> None:
     with pytest.raises(supple.SuppleError, match="not free"):
         characteristic_matrix(structure_of(arm(link("a", 1.0, 0.1)), [0], "free"), 1.0)
+
+
+def test_the_public_door() -> None:
+    robot = di_castri.arm("8", "T")
+    theta = di_castri.posture("45,45")
+    found = supple.characteristic(robot, theta, count=4)
+    assert found.omega == pytest.approx(supple.modes(robot, theta, 4).omega)
+    assert found.matrix(30.0).shape == (6 * len(robot.links), 6 * len(robot.links))
+    assert found.determinant(30.0) == pytest.approx(np.linalg.det(found.matrix(30.0)))
+    around = found.omega[:, None] * np.array([1 - 1e-9, 1 + 1e-9])
+    signs = np.sign(found.scaled_determinant(around))
+    assert (signs[:, 0] == -signs[:, 1]).all()
+    for mode, omega in enumerate(found.omega, 1):
+        matrix = found.matrix(omega)
+        coefficients = found.coefficients(mode).ravel()
+        left = matrix @ coefficients
+        size = np.abs(matrix).max(axis=1) * np.abs(coefficients).max()
+        assert np.abs(left / size).max() < 1e-8
+    with pytest.raises(supple.SuppleError, match="mode"):
+        found.coefficients(5)
+    with pytest.raises(supple.SuppleError, match="one planar serial arm"):
+        supple.characteristic(supple.load("kuo-delta"), [0.1, 0.1, 0.1])
+
+
+def test_its_picture_shows_the_certified_roots(tmp_path: Any) -> None:
+    found = supple.characteristic(supple.load("industrial-3"), [0, 0.7, 0.7], count=5)
+    figure = found.plot(tmp_path / "determinant.png")
+    assert "Hz" in figure.axes[0].get_xlabel()

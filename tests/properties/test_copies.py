@@ -11,7 +11,13 @@ import pytest
 from supple.answers.held import same
 from wrong_types import CALLS, called
 
-REFUSED = {"load_response", "load_profile", "MechanismRobot"}  # their example is no right one
+REFUSED = {
+    "load_response",
+    "load_linear",
+    "load_trajectory",
+    "load_profile",
+    "MechanismRobot",
+}  # their example is no right one
 REFUSED |= {"check", "response", "plan", "invert", "optimise"}
 LONG = {"reproduce", "tour", "sweep", "h_infinity", "compensate", "stability"}
 

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+import threadpoolctl
 
 import supple
+from supple.budget import SizeWarning
 from supple.kernels.roots import count_below
 from supple.structure import structure_of
+from supple.studies.design import stopband as module
 from supple.studies.design.stopband import _asked, _Edge
 
 BOX = {"theta.link2": (-2.618, 2.618), "theta.link3": (-2.618, 2.618)}
@@ -187,3 +190,83 @@ def test_a_band_that_ends_on_a_frequency_is_not_free(robot: supple.Robot, theta:
     assert near.free is None  # within what a frequency is told to
     assert near.undecided == 1
     assert supple.stopband(robot, (f * (1 + 1e-8), f + 0.1), over=box).free
+
+
+COLUMN = """
+supple: 1
+name: on a column
+architecture: serial
+{foundation}
+materials: {{metal: {{young_modulus: 70e9, poisson_ratio: 0.33, density: 2700}}}}
+links:
+  - name: pedestal
+    joint: {{type: fixed, mount: {{rpy: [0, -90deg, 0]}}}}
+    length: 0.5
+    material: metal
+    section: {{shape: tube, diameter: 0.2, wall: 0.01}}
+  - name: column
+    joint: {{type: revolute, axis: [1, 0, 0], stiffness: 2e5}}
+    length: 0.3
+    material: metal
+    section: {{shape: tube, diameter: 0.2, wall: 0.01}}
+  - name: upper
+    joint: {{type: revolute, axis: [0, 1, 0]}}
+    length: 0.6
+    material: metal
+    section: {{shape: box, depth: 0.1, width: 0.08, wall: 0.004}}
+    tip: {{mass: 2, inertia: [0.01, 0.01, 0.01]}}
+"""
+SPRINGS = (
+    "{{translation: [2e8, {y}, 5e8], rotation: [1e6, 1e6, 1e6], mass: 50, inertia: [4, 4, 2]}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("foundation", "changes"),
+    [("", False), (SPRINGS.format(y="2e8"), False), (SPRINGS.format(y="1e7"), True)],
+    ids=["ground", "alike all around", "softer one way"],
+)
+def test_a_joint_that_changes_nothing_costs_nothing(foundation: str, changes: bool) -> None:
+    """The column turns on what is alike all around, or is not: by frequencies, and by the proof."""
+    text = f"foundation: {foundation}" if foundation else ""
+    robot = supple.loads(COLUMN.format(foundation=text))
+    turned = np.column_stack([np.linspace(-2, 2, 21), np.full(21, 0.3)])
+    hertz = supple.modes(robot, turned, count=4).frequency_hz
+    assert (np.ptp(hertz, axis=0) > 1e-9 * hertz[0]).any() == changes
+    low, high = hertz[:, 1].max(), hertz[:, 2].min()
+    band = (low + 0.3 * (high - low), high - 0.3 * (high - low))
+    box = {"theta.upper": (0.2, 0.4)}
+    without = supple.stopband(robot, band, box)
+    assert without.free
+    found = supple.stopband(robot, band, box | {"theta.column": (-0.1, 0.1)})
+    assert found.free
+    assert found.unchanged == (() if changes else ("theta.column",))
+    if not changes:
+        assert found.cells == without.cells
+        whole = supple.stopband(robot, band, box | {"theta.column": (-3, 3)})
+        assert (whole.free, whole.cells) == (True, without.cells)
+
+
+def test_long_proofs_say_so(robot: supple.Robot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FORESEEN_AFTER", 0.0)
+    monkeypatch.setattr(module, "LONG", 0.0)
+    with pytest.warns(SizeWarning, match="of the box is decided"):
+        supple.stopband(robot, (120.0, 150.0), BOX)
+
+
+def test_one_thread_of_linear_algebra_inside(
+    robot: supple.Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Products of small matrices by many threads took 10 to 50 times as long in a script."""
+    seen = []
+    plain = _Edge.looked_at
+
+    def looked_at(self: _Edge, *cells: np.ndarray) -> tuple:
+        libraries = threadpoolctl.threadpool_info()
+        seen.extend(one["num_threads"] for one in libraries if one["user_api"] == "blas")
+        return plain(self, *cells)
+
+    monkeypatch.setattr(_Edge, "looked_at", looked_at)
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        supple.stopband(robot, (120.0, 150.0), {"theta.link2": (0.0, 0.1)})
+    assert set(seen) == {1}

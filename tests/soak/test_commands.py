@@ -1,5 +1,6 @@
 """The command line under random words, signals and full disks: sentences, and no file lost."""
 
+import math
 import os
 import random
 import resource
@@ -91,7 +92,11 @@ URDF = """<robot name="arm"><link name="base"/><link name="forearm"><inertial><m
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="elbow"
 type="continuous"><parent link="base"/><child link="forearm"/><axis xyz="0 0 1"/></joint></robot>"""
 MOVE = "t,q1\n" + "".join(f"{0.01 * k},{min(0.01 * k, 1) ** 2}\n" for k in range(150))
-GIVEN = {"arm.urdf": URDF, "move.csv": MOVE}
+RINGDOWN = "t,x\n" + "".join(
+    f"{k / 200},{math.exp(-k / 200) * math.sin(2 * math.pi * 7 * k / 200)!r}\n" for k in range(600)
+)
+MEASURED = "theta.link2,mode,frequency_hz\n0,1,4.8\n1,1,5.3\n0.5,1,5.0\n"
+GIVEN = {"arm.urdf": URDF, "move.csv": MOVE, "ringdown.csv": RINGDOWN, "measured.csv": MEASURED}
 SLIDES = ["--joints", "0:90deg,0:90deg,0", "--points", "4"]
 # What is kept, by the command that writes it: every option of every command that names a file;
 # tests/cli/test_hostile.py looks whether all are here.
@@ -131,6 +136,33 @@ WRITERS = {
     "ways.html": [
         *("compare", "de-luca-two-link", "--from", "0,0", "--to", "0.5,0"),
         *("--methods", "unshaped,zvd", "--save", "ways.html"),
+    ],
+    "arm": ["export", "de-luca-two-link", "--to", "c", "--out", "arm"],
+    "lines.png": ["resonances", "ringdown.csv", "--plot", "lines.png"],
+    "lines.csv": ["resonances", "ringdown.csv", "--out", "lines.csv"],
+    "lines.html": ["resonances", "ringdown.csv", "--save", "lines.html"],
+    "shaper.png": ["calibrate", "ringdown.csv", "--plot", "shaper.png"],
+    "shaper.html": ["calibrate", "ringdown.csv", "--save", "shaper.html"],
+    "shaper.yaml": ["calibrate", "ringdown.csv", "--out", "shaper.yaml"],
+    "fitted.yaml": [
+        *("identify", "industrial-3", "measured.csv", "--free", "links.link1.section.wall"),
+        *("--out", "fitted.yaml"),
+    ],
+    "fitted.html": [
+        *("identify", "industrial-3", "measured.csv", "--free", "links.link1.section.wall"),
+        *("--save", "fitted.html"),
+    ],
+    "fitted.png": [
+        *("identify", "industrial-3", "measured.csv", "--free", "links.link1.section.wall"),
+        *("--plot", "fitted.png"),
+    ],
+    "poses.png": [
+        *("where-to-measure", "industrial-3", "--free", "links.link1.section.wall"),
+        *("--plot", "poses.png"),
+    ],
+    "poses.html": [
+        *("where-to-measure", "industrial-3", "--free", "links.link1.section.wall"),
+        *("--save", "poses.html"),
     ],
     "printed": ["reproduce", "di-castri", "--out", "printed"],
     "tour": ["tour", "--out", "tour"],

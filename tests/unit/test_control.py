@@ -217,7 +217,10 @@ def test_exponential_steps_over_many_periods_and_beyond_the_end_of_a_path():
     [
         ({"controller": supple.Decoupling()}, "needs a trajectory"),
         ({"controller": supple.Decoupling(), "trajectory": [0, 0]}, "3 joints"),
-        ({"controller": supple.Decoupling(), "trajectory": [0, 0, 0.5], "tau": [0, 0, 0]}, "both"),
+        (
+            {"controller": supple.Decoupling(), "trajectory": [0, 0, 0.5], "tau": [0, 0, 0]},
+            "its own",
+        ),
         ({"controller": 3, "trajectory": [0, 0, 0.5]}, "give a Controller"),
     ],
 )

@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 import supple
 from supple.architectures import delta
 from supple.architectures.delta_motion import motion
+from supple.architectures.kinds import assembled
 from supple.beams.basis import AssumedModes, FiniteElements
 from supple.equations.build import build
 from supple.equations.closed.rigid_delta import RigidDelta
@@ -73,7 +74,8 @@ def test_a_force_on_the_platform() -> None:
 
 def test_the_start_of_newton_is_the_rigid_robot() -> None:
     """The closed form in symbols against that of `architectures.delta`."""
-    unbent, model = unbent_delta(KUO, supple.as_mechanism(KUO)), build(rigid(), AssumedModes(1))
+    unbent = unbent_delta(assembled(KUO))
+    model = build(rigid(), AssumedModes(1))
     rng = np.random.default_rng(5)
     for P in rng.uniform([-0.15, -0.15, 0.4], [0.15, 0.15, 0.7], (20, 3)):
         phi = delta.inverse(KUO, P)[0]
@@ -375,8 +377,8 @@ def test_closure_over_a_minute(run: object) -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: build(KUO, AssumedModes([1, 1, 1])), "two, for its upper arms and its rods"),
-        (lambda: build(KUO, AssumedModes(1, at=[0, 0, 0])), "at is not for a Delta"),
+        (lambda: build(KUO, AssumedModes([1, 1, 1])), "or 2, for its upper and its lower links"),
+        (lambda: build(KUO, AssumedModes(1, at=[0, 0, 0])), "at is not for kuo-delta"),
         (lambda: build(KUO, AssumedModes(1), "paper"), "one reading"),
         (lambda: build(KUO.with_("motor.stiffness", 10.0), AssumedModes(1)), "no rotor_inertia"),
         (lambda: build(rigid(), AssumedModes(1)).tip([1.15, 2.15, 0.49]), "cannot be closed"),

@@ -144,13 +144,13 @@ LAW = supple.Decoupling()
     [
         (SOFT, {"path": REACH}, "needs a controller"),
         (SOFT, {"controller": LAW, "path": REACH, "trajectory": HELD}, "both given"),
-        (SOFT, {"controller": LAW, "path": [0, 0, 0.5]}, "must be a Trajectory of x, y, z"),
+        (SOFT, {"controller": LAW, "path": [0, 0, 0.5]}, "samples need their rate"),
         (SOFT, {"position": [0, 0, 0.5], "theta0": HELD}, "instead of theta0"),
         (SOFT, {"position": [0, 0, 5.0]}, "out of reach"),
         (SOFT, {"controller": LAW, "path": supple.PointToPoint((0, 0, 0.5), (0, 0, 3), 1)},
          "out of reach"),
         (SOFT, {"controller": LAW, "path": REACH, "method": "magnus"}, "magnus"),
-        (ARM, {"controller": LAW, "path": REACH}, "must be a Trajectory of x, y, such"),
+        (ARM, {"controller": LAW, "path": REACH}, "path has 3 coordinates: de-luca"),
         (ARM, {"position": [0, 0, 0.5]}, "position is for a Delta"),
     ],
 )  # fmt: skip

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supple.architectures.base import Architecture
 from supple.architectures.kinds import architecture_of
+from supple.architectures.tree import Tree
 from supple.files import load
 from supple.files.robots import ARCHITECTURES
 from supple.library import names
@@ -78,7 +78,7 @@ def test_few_places_ask_which_family_a_robot_is() -> None:
 def test_every_architecture_does_its_duties(name: str) -> None:
     robot = load(name)
     asked = architecture_of(robot)
-    assert isinstance(asked, Architecture)
+    assert isinstance(asked, Tree)
     each, motors = asked.coordinates(), asked.motors
     assert all(c.low < c.high and c.unit in ("rad", "m") and c.key for c in each)
     pose = asked.usual()
@@ -112,6 +112,6 @@ def test_every_architecture_does_its_duties(name: str) -> None:
 
 
 def test_every_family_that_can_be_loaded_has_an_architecture() -> None:
-    from supple.architectures.kinds import _KINDS
+    from supple.architectures.kinds import FAMILIES
 
-    assert set(_KINDS) == set(ARCHITECTURES.values())
+    assert set(FAMILIES) == set(ARCHITECTURES.values())

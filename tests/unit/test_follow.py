@@ -217,7 +217,7 @@ def test_a_model_is_followed_as_it_was_built() -> None:
     model = supple.build(SLIDER, supple.AssumedModes(1))
     with pytest.raises(supple.SuppleError, match="build the Model with it"):
         supple.follow(model, REACH, damping=0.01)
-    with pytest.raises(supple.SuppleError, match="2 coordinates: the robot has 3 motors"):
+    with pytest.raises(supple.SuppleError, match="2 coordinates: theodore-rrp needs 3"):
         supple.follow(model, supple.PointToPoint((0.0, 0.0), (1.0, 1.0), 1.0))
     with pytest.raises(supple.SuppleError, match=r"free length of link3 is 1\.5"):
         supple.follow(model, supple.PointToPoint((0.0, 0.0, 0.3), (0.0, 0.0, 1.5), 1.0))

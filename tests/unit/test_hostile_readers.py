@@ -95,7 +95,7 @@ TRAJECTORIES = {
     "twice.yaml": ("points: []\npoints: []\n", "given twice"),
     "object.yaml": ("a: !!python/object:os.system x\n", "is not known"),
     "cut.mcap": ("\u0089MCAP0\r\n", "is not a readable MCAP log"),
-    "no\0name.csv": ("", "cannot read"),
+    "no\0name.csv": ("", "cannot name"),
 }
 
 

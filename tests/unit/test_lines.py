@@ -24,6 +24,17 @@ def six():
     return supple.SerialRobot(name="six", links=links)
 
 
+def mimic():
+    """A planar arm of two coordinates whose third joint follows the second."""
+    follows = {"joint": "b", "multiplier": -0.5, "offset": 0.2}
+    joints = ({}, {}, {"mimic": follows})
+    links = [
+        {"name": name, "length": length, "theory": "rigid", "joint": joint}
+        for name, length, joint in zip("abc", (0.5, 0.4, 0.3), joints, strict=True)
+    ]
+    return supple.SerialRobot(name="mimic", planar=True, links=links)
+
+
 CASES = {
     "planar": (planar(), START, [[-0.4, -0.5, 0], [0.3, -0.4, 0]]),
     "six": (six(), np.array([0.3, 0.5, 0.7, 0.4, 0.8, 0.2]), [[-0.1, 0.1, 0.05], [0.1, 0, 0.1]]),
@@ -118,3 +129,23 @@ def test_a_model_follows_a_line():
     )
     wanted = line.tip(run.t)[0]
     assert run.tip == pytest.approx(wanted, abs=2e-5)
+
+
+def test_a_joint_that_follows_another_moves_the_tip_too():
+    """Two coordinates lead the tip of three joints in the plane; it was a singular matrix."""
+    robot, start = mimic(), np.array([0.3, 0.9])
+    first = supple.forward(robot, start).position
+    line = supple.Line(
+        robot, start, [first - np.array([0.1, 0.1, 0.0])], speed=0.4, acceleration=1.5
+    )
+    t = np.linspace(0.0, line.duration, 41)
+    theta, speed, acceleration = line.at(t)
+    tips = np.array([supple.forward(robot, row).position for row in theta])
+    np.testing.assert_allclose(tips, line.tip(t)[0], atol=1e-10)
+    step = 1e-5
+    inner = t[5:-5:7]
+    for rate, k in ((speed, 0), (acceleration, 1)):
+        slope = (line.at(inner + step)[k] - line.at(inner - step)[k]) / (2 * step)
+        away = [abs(inner - b).min() > step for b in line.breaks] if line.breaks else []
+        assert all(away)
+        np.testing.assert_allclose(rate[5:-5:7], slope, atol=1e-6)

@@ -9,8 +9,7 @@ from scipy.linalg import eigh
 
 import supple
 from supple import AssumedModes
-from supple.architectures.assembling import mechanism_of
-from supple.architectures.kinds import architecture_of
+from supple.architectures.kinds import architecture_of, lower
 from supple.beams.shapes import PLANES
 
 BEAM = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 200.0}
@@ -225,7 +224,7 @@ def test_coordinates_of_a_model_have_the_words_of_the_tree(kind) -> None:
       - {{name: b, joint: {{type: {kind}}}, theory: rigid, body: {{mass: 1, com: [0.5, 0, 0],
          inertia: [0.1, 0.1, 0.1]}}}}
     """)
-    words = [f"passive.{c.name}" for c in mechanism_of(robot).tree.coordinates]
+    words = [f"passive.{c.name}" for c in lower(robot).joints.coordinates]
     assert list(supple.build(robot, supple.AssumedModes(1)).coordinates) == words
 
 

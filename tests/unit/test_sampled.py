@@ -88,7 +88,8 @@ def test_efforts_are_clipped_and_joints_rounded(rigid):
         return [100 * q[0]]
 
     made = Sampled(law, 0.01, effort_limit=0.5, quantisation=0.01)
-    run = simulate(rigid, controller=made, q0=[0.123], duration=0.2, dt=0.01)
+    with pytest.warns(supple.SimulationWarning, match="effort limit 0.5 in 100% of the samples"):
+        run = simulate(rigid, controller=made, q0=[0.123], duration=0.2, dt=0.01)
     assert np.abs(run.tau).max() == 0.5
     np.testing.assert_allclose(np.array(seen) / 0.01, np.round(np.array(seen) / 0.01), atol=1e-9)
     np.testing.assert_allclose(seen, 0.01 * np.round(run.q[:, 0] / 0.01), atol=1e-12)
@@ -233,7 +234,7 @@ def test_what_a_sampled_law_cannot_be(one_link):
     with pytest.raises(SuppleError, match="takes 1 arguments"):
         simulate(one_link, controller=Sampled(lambda t: [0.0], 1e-3))
     with pytest.raises(SuppleError, match="tau and controller are both given"):
-        simulate(one_link, [0.0], controller=Sampled(pd, 1e-3), trajectory=[0.0])
+        simulate(one_link, [0.0], controller=Sampled(lambda t, q, qd: [0.0], 1e-3))
     with pytest.raises(SuppleError, match="method adams takes no Python function"):
         simulate(one_link, controller=Sampled(pd, 1e-3), trajectory=[0.0], method="adams")
     with pytest.raises(SuppleError, match="it must give 1 finite numbers"):

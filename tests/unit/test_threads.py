@@ -61,16 +61,16 @@ def test_callers_in_two_threads_both_give_back_what_was_there() -> None:
 
 
 def test_a_library_loaded_later_is_limited_too() -> None:
-    """Slycot brings an OpenBLAS of its own, after the others were looked for."""
+    """SciPy brings an OpenBLAS of its own, after NumPy's was looked for."""
     script = """
-import numpy, scipy.linalg, casadi
+import numpy
 from threadpoolctl import threadpool_info, threadpool_limits
 from supple.kernels.threads import single
 
 with single():
     pass
 count = len(threadpool_info())
-import slycot
+import scipy.linalg
 assert len(threadpool_info()) > count
 with threadpool_limits(limits=2, user_api="blas"), single():
     print({part["num_threads"] for part in threadpool_info() if part["user_api"] == "blas"})

@@ -335,3 +335,68 @@ def test_hundreds_of_joints_are_checked_in_seconds(write):
 def test_a_tip_on_the_first_joint_reaches_nowhere(write):
     flat = urdf(LINKS, JOINTS).replace('xyz="0 0 0.3"', 'xyz="0 0 0"')
     assert supple.check(quiet(write(flat))).reach == 0.0  # a metre was told, a length to measure by
+
+
+def test_joint_names_are_kept_and_lead_trajectories(write, tmp_path):
+    """ROS sorts joints by name and knows nothing of links: both names are understood."""
+    inside = '<limit lower="-3" upper="3" effort="50" velocity="5"/>'
+    swapped = joint("zulu", "base", "one", inside=inside) + joint("alpha", "one", "two")
+    robot = quiet(write(urdf(LINKS, swapped, joint("j3", "two", "tip", "fixed"))))
+    assert [part.joint.name for part in robot.moving] == ["zulu", "alpha"]
+    again = supple.loads(supple.dump(robot))
+    assert [part.joint.name for part in again.moving] == ["zulu", "alpha"]
+    move = supple.PointToPoint([0.0, 0.5], [1.0, -0.5], 1.0)
+    t = np.linspace(0, 1, 101)
+    x = move(t)[0]
+    message = tmp_path / "move.json"
+    supple.Samples(t, x[:, ::-1], names=("alpha", "zulu")).save(message)
+    model = supple.build(robot)
+    law = supple.ComputedTorque(400.0, 40.0)
+    given = [move, str(message), supple.Samples(t, x, names=("one", "two"))]
+    runs = [supple.simulate(model, controller=law, trajectory=one, dt=0.05) for one in given]
+    for run in runs[1:]:
+        assert run.theta == pytest.approx(runs[0].theta, abs=1e-5)
+    with pytest.raises(supple.SuppleError, match="arm has one, two, or zulu, alpha"):
+        supple.simulate(
+            model, controller=law, trajectory=supple.Samples(t, x, names=("zulu", "beta"))
+        )
+    with pytest.raises(
+        supple.SuppleError, match=r"takes joint one from 0 to 57.* write 'one \[deg"
+    ):
+        supple.follow(robot, supple.Samples(t, np.degrees(x)))
+
+
+TUBE = {"material": "metal", "section": {"shape": "tube", "diameter": 0.08, "wall": 0.003}}
+
+
+@pytest.mark.parametrize("link", ["upper_arm_link", "forearm_link", "wrist_1_link"])
+def test_what_a_beam_does_not_weigh_is_kept_as_hub_and_end(link: str) -> None:
+    """As a rigid body the link is what it was in the URDF: the same equations to rounding."""
+    urdf = Path(__file__).parents[1] / "data" / "six-joints.urdf"
+    told = {"tip": "tool0", "materials": {"metal": supple.material("aluminium")}}
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        plain = supple.load(urdf, {"tip": "tool0"})
+        kept = supple.load(urdf, {**told, "flexible": {link: {**TUBE, "rest": "keep"}}})
+        lost = supple.load(urdf, {**told, "flexible": {link: TUBE}})
+    said = [str(note.message) for note in notes if f"link {link}" in str(note.message)]
+    assert "hub " in said[0]
+    assert " less" not in said[0]
+    assert "kg less (`rest: keep`" in said[1]
+    stiff = [robot.with_(f"links.{link}.theory", "rigid") for robot in (kept, lost)]
+    before, after, without = (supple.build(robot) for robot in (plain, *stiff))
+    rng = np.random.default_rng(1)
+    for q in rng.normal(size=(3, 6)):
+        np.testing.assert_allclose(after.mass_matrix(q), before.mass_matrix(q), atol=1e-13)
+        np.testing.assert_allclose(after.gravity(q), before.gravity(q), atol=1e-12)
+        assert np.abs(without.mass_matrix(q) - before.mass_matrix(q)).max() > 1e-4
+
+
+def test_rest_beside_hub_or_end_is_a_fault() -> None:
+    urdf = Path(__file__).parents[1] / "data" / "six-joints.urdf"
+    bends = {"forearm_link": {**TUBE, "rest": "keep", "hub": {"mass": 1.0}}}
+    with pytest.raises(supple.RobotError, match="rest is keep, and hub or end is given"):
+        supple.load(
+            urdf,
+            {"materials": {"metal": supple.material("aluminium")}, "flexible": bends},
+        )

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from inspect import signature
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-__all__ = ["Answer", "Natural", "Shown"]
+__all__ = ["Answer", "Natural", "Plotted", "Shown"]
+
+
+SCREEN_WIDTH = 98  # characters of a printed line
 
 
 class Shown:
@@ -56,7 +60,22 @@ class Natural:
         return np.asarray(self.omega / (2 * np.pi))
 
 
-class Answer(Held, Shown):
+class Plotted:
+    """What can be drawn with matplotlib, as the registry says."""
+
+    def plot(self, path: str | Path | None = None, **options: Any) -> Figure:
+        """Draw it, and write the picture if a path is given; never blocks."""
+        draw = need(self, "plot", "plotted")
+        takes = list(signature(draw).parameters)[2:]
+        for name in options:
+            if name not in takes:
+                allowed = f"it takes path, {', '.join(takes)}" if takes else "it takes a path alone"
+                raise SuppleError(f"plot of {type(self).__name__} takes no '{name}': {allowed}")
+        figure: Figure = draw(self, path, **options)
+        return figure
+
+
+class Answer(Held, Shown, Plotted):
     """What a study returns. Its arrays are copies, read-only; equal answers compare equal.
 
     An answer says what its arrays run over, and has all else from that:
@@ -74,16 +93,13 @@ class Answer(Held, Shown):
     units: ClassVar[Mapping[str, str]] = {}
     labels: ClassVar[Mapping[str, str | tuple[str, ...] | Callable[[Any], Any]]] = {}
 
-    def plot(self, path: str | Path | None = None, **options: Any) -> Figure:
-        """Draw it, and write the picture if a path is given; never blocks."""
-        draw = need(self, "plot", "plotted")
-        takes = list(signature(draw).parameters)[2:]
-        for name in options:
-            if name not in takes:
-                allowed = f"it takes path, {', '.join(takes)}" if takes else "it takes a path alone"
-                raise SuppleError(f"plot of {type(self).__name__} takes no '{name}': {allowed}")
-        figure: Figure = draw(self, path, **options)
-        return figure
+    def __repr__(self) -> str:
+        """Return it as an engineer would write it down."""
+        write = duty(self, "text")
+        if write is None:
+            return super().__repr__()
+        lines = str(write(self)).splitlines()
+        return "\n".join(fill(line, SCREEN_WIDTH, subsequent_indent="    ") for line in lines)
 
     def to_xarray(self) -> xarray.Dataset:
         """Return it as a labelled Dataset."""

@@ -20,8 +20,13 @@ WIDTH = 72  # characters of one value
 LINES = 20  # of one object
 
 
-def sealed(value: Any) -> Any:
+DEEPEST = 100  # levels of tables in tables
+
+
+def sealed(value: Any, depth: int = 0) -> Any:
     """Return a value whose arrays nobody can change: copies, unless they are read-only already."""
+    if depth > DEEPEST:
+        raise SuppleError("a value holds itself, or is nested too deeply: give plain numbers")
     if isinstance(value, np.ndarray):
         owner: Any = value
         while isinstance(owner, np.ndarray) and not owner.flags.writeable:
@@ -31,9 +36,9 @@ def sealed(value: Any) -> Any:
             value.setflags(write=False)
         return value
     if type(value) is tuple:
-        return tuple(sealed(part) for part in value)
+        return tuple(sealed(part, depth + 1) for part in value)
     if isinstance(value, dict):
-        return FrozenTable({key: sealed(part) for key, part in value.items()})
+        return FrozenTable({key: sealed(part, depth + 1) for key, part in value.items()})
     return value
 
 
@@ -120,6 +125,8 @@ def same(a: Any, b: Any) -> bool:
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if is_dataclass(a) and type(a) is type(b) and not isinstance(a, type):
         return a is b or all(same(getattr(a, f.name), getattr(b, f.name)) for f in compared(a))
+    if isinstance(a, float) and isinstance(b, float) and a != a and b != b:  # noqa: PLR0124 - NaN
+        return True
     return bool(a == b)
 
 

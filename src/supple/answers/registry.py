@@ -9,6 +9,7 @@ line read this table and nothing else. A kind of answer has these duties, all of
 3. `report(answer, **options)` returns it as a Report, a page.
 4. `dataset(answer)` returns it as an xarray Dataset; without, what the answer's `dims` say.
 5. `table(answer)` returns it as a pandas DataFrame; without, the rows of its Dataset.
+6. `text(answer)` returns what `print` shows; without, the names and values of its fields.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Kind:
     report: str = ""
     dataset: str = ""
     table: str = ""
+    text: str = ""
 
 
 KINDS: dict[str, Kind] = {
@@ -40,25 +42,30 @@ KINDS: dict[str, Kind] = {
         report="view.page.reports:robot_report",
     ),
     "studies.vibration.modes:Modes": Kind(
+        text="view.summaries:modes_text",
         plot="view.figures.plots:plot_modes",
         scene="view.scene.scene:modes_scene",
         report="view.page.reports:modes_report",
     ),
     "studies.vibration.response:FrequencyResponse": Kind(
+        text="view.summaries:frequency_response_text",
         plot="view.figures.frequency:plot_frequency_response",
     ),
     "studies.statics:Statics": Kind(
+        text="view.summaries:statics_text",
         plot="view.figures.plots:plot_statics",
         scene="view.scene.scene:statics_scene",
         report="view.page.reports:statics_report",
     ),
     "studies.vibration.workspace:FrequencyMap": Kind(
+        text="view.summaries:frequency_map_text",
         plot="view.figures.paths:plot_workspace",
         scene="view.scene.scenes:workspace_scene",
         report="view.page.reports:workspace_report",
         dataset="studies.storage:map_to_xarray",
     ),
     "studies.motion.response:Response": Kind(
+        text="view.summaries:response_text",
         plot="view.figures.motion:plot_response",
         scene="view.scene.scenes:response_scene",
         report="view.page.reports:response_report",
@@ -66,24 +73,63 @@ KINDS: dict[str, Kind] = {
         table="studies.storage:to_pandas",
     ),
     "studies.motion.path_response:PathResponse": Kind(
+        text="view.summaries:path_response_text",
         plot="view.figures.paths:plot_path_response",
         scene="view.scene.scenes:path_scene",
         report="view.page.reports:path_report",
         dataset="studies.storage:path_to_xarray",
         table="studies.storage:path_to_pandas",
     ),
-    "studies.motion.state_space:StateSpace": Kind(plot="view.figures.frequency:plot_state_space"),
+    "studies.motion.state_space:StateSpace": Kind(
+        text="view.summaries:state_space_text",
+        plot="view.figures.frequency:plot_state_space",
+    ),
     "studies.motion.stability:Stability": Kind(
         plot="view.figures.stability:plot_stability",
         report="view.page.reports:stability_report",
     ),
     "studies.design.track:Tracks": Kind(plot="view.figures.sweeps:plot_tracks"),
+    "control.trajectories:Trajectory": Kind(
+        plot="view.figures.trajectories:plot_trajectory",
+    ),
     "studies.drive.shape:ShapedMove": Kind(plot="view.figures.shaping:plot_shaped"),
     "studies.drive.compare:Comparison": Kind(
         plot="view.figures.comparing:plot_comparison",
         report="view.page.comparing:comparison_report",
     ),
-    "papers.cells:Reproduction": Kind(table="papers.cells:table"),
+    "measure.resonances:Resonances": Kind(
+        plot="view.figures.measuring:plot_resonances",
+        report="view.page.measuring:resonances_report",
+    ),
+    "measure.calibrate:Calibration": Kind(
+        plot="view.figures.measuring:plot_calibration",
+        report="view.page.measuring:calibration_report",
+    ),
+    "measure.identify:Identification": Kind(
+        plot="view.figures.measuring:plot_identification",
+        report="view.page.measuring:identification_report",
+        table="measure.identify:parameter_table",
+    ),
+    "measure.where_to_measure:MeasurementPlan": Kind(
+        plot="view.figures.measuring:plot_plan",
+        report="view.page.measuring:plan_report",
+    ),
+    "exporters.validate:Validation": Kind(table="exporters.validate:validation_table"),
+    "papers.cells:Reproduction": Kind(
+        text="view.summaries:reproduction_text", table="papers.cells:table"
+    ),
+    "studies.vibration.characteristic:Characteristic": Kind(
+        plot="view.figures.frequency:plot_characteristic"
+    ),
+    "studies.check:Check": Kind(text="view.summaries:check_text"),
+    "studies.kinematics.forward:Pose": Kind(text="view.summaries:pose_text"),
+    "studies.kinematics.inverse:JointSolutions": Kind(text="view.summaries:joint_solutions_text"),
+    "studies.design.sensitivities:Sensitivities": Kind(text="view.summaries:sensitivities_text"),
+    "studies.design.static_sensitivities:StaticSensitivities": Kind(
+        text="view.summaries:static_sensitivities_text"
+    ),
+    "studies.vibration.assumed:AssumedResult": Kind(text="view.summaries:assumed_modes_text"),
+    "studies.motion.stability:Floquet": Kind(text="view.summaries:floquet_text"),
 }
 
 _PACKAGE = __package__.rpartition(".")[0]

@@ -8,187 +8,45 @@ a `start` too, theta is led there from the motors' start by steps and the branch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
-from ..robot import MechanismRobot, remembered
-from .base import SINGULAR, clearance
-from .closing import Loop, loops_of
+from .base import SINGULAR
 from .serial import rows_of
-from .tree import Tree, TreeMotion, tree_of
+from .tree import SHUT, Tree
 
 __all__ = [
-    "SHUT",
-    "Mechanism",
     "along",
     "closed",
     "judged",
     "lead",
-    "mechanism_of",
     "newton",
-    "placed",
     "resolve",
 ]
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-SHUT = 1e-12  # opening of a closure that counts as shut, of the mechanism's size
 RANK = 1e-6  # a singular value of J below this, of the largest, lets the mechanism move
-CANCELLED = 1e-13  # of the largest possible, a derivative is rounding: its joint moves both ends
-ROUNDING = 1e-8  # clearance of a motion that closures leave free, shut to 1e-12
 LEAP = 0.5  # largest step of Newton's method: radians, or parts of the mechanism's size
 PACE = 0.2  # largest step of theta on the way from the start, the same
 BEND = 0.05  # what a step along a branch may leave its tangent by: radians, or parts of the size
 NUDGE = 1e-3  # how far a first-order motion is followed to see whether it is a finite one
 
 
-@dataclass(frozen=True)
-class Mechanism:
-    """The numbers of a mechanism's geometry.
-
-    Attributes:
-        tree: its links.  loops: its closures.  size: a length, m, by which openings are judged.
-        led: whether the motors have a start of their own, from which branches are followed.
-    """
-
-    robot: MechanismRobot
-    tree: Tree
-    loops: tuple[Loop, ...]
-    size: float
-    led: bool
-
-    @property
-    def rods(self) -> list[Loop]:
-        """The closures whose length is an entry of theta."""
-        return [loop for loop in self.loops if loop.motor]
-
-    @property
-    def motors(self) -> int:
-        """Number of entries of theta."""
-        return len(self.tree.motors) + len(self.rods)
-
-    @property
-    def start(self) -> Array:
-        """(n + rods,) where it is assembled: joint coordinates, then lengths of driven rods."""
-        lengths = [self.size if rod.length is None else rod.length for rod in self.rods]
-        return np.concatenate([self.tree.start, lengths])
-
-    @property
-    def driven(self) -> NDArray[np.int64]:
-        """Columns of a whole configuration (B, n + rods) that are theta."""
-        n = len(self.tree.coordinates)
-        return np.concatenate([self.tree.motors, n + np.arange(len(self.rods))]).astype(int)
-
-    def openings(self, x: Array) -> tuple[Array, Array]:
-        """Return g (B, r) of all closures and its derivative (B, r, n + rods) at x (B, n + rods).
-
-        Places are divided by the mechanism's size, so that all rows count alike.
-        """
-        return self._opened(x, self.tree.place(x[:, : len(self.tree.coordinates)]))[:2]
-
-    def _opened(self, x: Array, moved: TreeMotion) -> tuple[Array, Array, Array]:
-        """g, its derivative J, and how large entries of J could be at most, shaped as J."""
-        n = len(self.tree.coordinates)
-        g, none, rod = [np.zeros((len(x), 0))], np.zeros((len(x), 0, x.shape[1])), n
-        J, most = [none], [none]
-        for loop in self.loops:
-            length = np.full(len(x), loop.length or 0.0) if not loop.motor else x[:, rod]
-            opened = loop.open(moved, length)
-            rows, size = np.zeros((2, len(x), loop.rows, x.shape[1]))
-            for k, G in enumerate((opened.G_a, opened.G_b)):
-                motion = moved.jacobian(loop.ends[k], loop.at[k], loop.frames(moved, k)[1])
-                rows[:, :, :n] += G @ motion
-                for part in (slice(3), slice(3, 6)):
-                    each = np.linalg.norm(G[..., part], axis=2)[..., None]
-                    size[:, :, :n] += each * np.linalg.norm(motion[:, part], axis=1)[:, None]
-            if loop.motor:
-                rows[:, 0, rod], size[:, 0, rod], rod = -1.0, 1.0, rod + 1
-            places = 1 if loop.rod else loop.E.shape[1]
-            scale = np.where(np.arange(loop.rows) < places, self.size, 1.0)
-            g.append(opened.g / scale)
-            J.append(rows / scale[:, None])
-            most.append(size / scale[:, None])
-        for k, j, times, offset in self.tree.mimics:
-            row = np.zeros((len(x), 1, x.shape[1]))
-            row[..., k], row[..., j] = 1.0, -times
-            g.append((x[:, k] - times * x[:, j] - offset)[:, None])
-            J.append(row)
-            most.append(np.abs(row))
-        slope, size = np.concatenate(J, axis=1), np.concatenate(most, axis=1)
-        slope[np.abs(slope) <= CANCELLED * size.max(axis=(1, 2), initial=0.0, keepdims=True)] = 0.0
-        return np.concatenate(g, axis=1), slope, size
-
-    def holds(self, x: Array) -> Array:
-        """Return how well the closures hold the passive joints, motors held, (B, z): `clearance`.
-
-        Each passive joint's spin or slide and each row is measured by the most that it could do, so
-        that short links count like long ones; ball joints spin about base axes, which never lock.
-        """
-        own = [c.link if c.kind == "turn" else -1 for c in self.tree.coordinates]
-        every = [k for k, i in enumerate(own) if i >= 0 and own.count(i) == 3]
-        moved = placed(self, x)
-        moved.w[:, every] = np.tile(np.eye(3), (len(every) // 3, 1))
-        J, most = (part[..., self.tree.passive] for part in self._opened(x, moved)[1:])
-        for axis in (1, 2):
-            size = np.maximum(most.max(axis=axis, initial=0.0, keepdims=True), 1e-300)
-            J, most = J / size, most / size
-        return clearance(J)
-
-    def clearance(self, x: Array) -> Array:
-        """Return how far the closures are from singular, (B,); motions left free do not count."""
-        held = self.holds(x)
-        least: Array = np.where(held > ROUNDING, held, 1.0).min(axis=1, initial=1.0)
-        return least
-
-    def worst(self, x: Array) -> str:
-        """Return which closure is open most at one configuration (n + rods,), and how far."""
-        g, at, told = self.openings(x[None])[0][0], 0, []
-        for loop in self.loops:
-            places = 1 if loop.rod else loop.E.shape[1]
-            gap = float(np.linalg.norm(g[at : at + places])) * self.size
-            turn = float(np.linalg.norm(g[at + places : at + loop.rows]))
-            at += loop.rows
-            words = [f"{1e3 * gap:.4g} mm"] if gap > SHUT * self.size else []
-            words += [f"{np.degrees(np.arcsin(min(turn, 1.0))):.4g} deg"] if turn > SHUT else []
-            told.append(
-                (max(gap / self.size, turn), f"{loop.name} stays open by {' and '.join(words)}")
-            )
-        return max(told)[1]
-
-
-def mechanism_of(robot: MechanismRobot) -> Mechanism:
-    """Return the geometry of a mechanism, made once."""
-
-    def made() -> tuple[Tree, tuple[Loop, ...], float, bool]:
-        tree, loops = tree_of(robot), loops_of(robot)
-        reach = [float(tree.length.sum()), *np.abs(tree.p).sum(axis=1)]
-        reach += [float(np.abs(loop.p).sum()) + (loop.length or 0.0) for loop in loops]
-        driven = [link.joint for link in robot.links if link.joint.driven]
-        led = any("start" in joint.model_fields_set for joint in driven)
-        return tree, loops, max(reach) or 1.0, led
-
-    return Mechanism(robot, *remembered(robot, "geometry", made))
-
-
-def resolve(
-    robot: MechanismRobot, theta: ArrayLike | None = None
-) -> tuple[Array, NDArray[np.object_]]:
+def resolve(m: Tree, theta: ArrayLike | None = None) -> tuple[Array, NDArray[np.object_]]:
     """Return whole configurations (B, n + rods) at theta (B, motors), and why there is none (B,).
 
     A whole configuration holds every joint coordinate, link by link, then the lengths of driven
     rods. The reason of a good one is empty.
     """
-    m = mechanism_of(robot)
-    names = m.robot.motors
-    units = ["m" if c.kind == "slide" else "rad" for c in m.tree.coordinates if c.driven]
+    names = m.form.motors
+    units = ["m" if c.kind == "slide" else "rad" for c in m.joints.coordinates if c.driven]
     each = zip(names, units + ["m"] * len(m.rods), strict=True)
     wanted = f"{len(names)} motor coordinates: " + ", ".join(f"{a} ({b})" for a, b in each)
     wanted = wanted if names else "none, it has no motor"
     if theta is None:
-        for k, c in enumerate(m.tree.coordinates):
+        for k, c in enumerate(m.joints.coordinates):
             if c.driven and c.kind == "slide" and m.start[k] <= 0:
                 raise SuppleError(f"theta is missing: give {wanted}")
         given = m.start[None, m.driven]
@@ -207,7 +65,7 @@ def resolve(
         )
     x = np.repeat(m.start[None], len(given), axis=0)
     x[:, m.driven] = given
-    for k, j, times, offset in m.tree.mimics:
+    for k, j, times, offset in m.joints.mimics:
         x[:, k] = times * x[:, j] + offset
     good = np.flatnonzero(reason == "")
     if len(good):
@@ -215,7 +73,7 @@ def resolve(
     return x, reason
 
 
-def judged(m: Mechanism, x: Array) -> NDArray[np.object_]:
+def judged(m: Tree, x: Array) -> NDArray[np.object_]:
     """Return why shut configurations (B, ..) are no poses all the same, empty where they are."""
     reason = np.full(len(x), "", object)
     if len(x):
@@ -224,13 +82,13 @@ def judged(m: Mechanism, x: Array) -> NDArray[np.object_]:
     return reason
 
 
-def _strokes(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
+def _strokes(m: Tree, x: Array, reason: NDArray[np.object_]) -> None:
     """Tell of slides that stand outside their beams, or short of what sits on them, in place."""
-    robot = m.robot
+    robot = m.form
     ends = [(robot.end_index(end), end.at) for closure in robot.closures for end in closure.ends]
     ends += [(up, link.at) for up, link in zip(robot.parents, robot.links, strict=True)]
-    for k, c in enumerate(m.tree.coordinates):
-        link = m.robot.links[c.link]
+    for k, c in enumerate(m.joints.coordinates):
+        link = m.form.links[c.link]
         total = link.length or 0.0
         if c.kind == "slide":
             low = -np.inf if link.rigid else 0.0
@@ -247,11 +105,11 @@ def _strokes(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
                 )
 
 
-def _assembled(m: Mechanism, x: Array) -> tuple[Array, NDArray[np.object_]]:
+def _assembled(m: Tree, x: Array) -> tuple[Array, NDArray[np.object_]]:
     """Shut the closures of configurations (B, ..) whose motors stand as asked."""
     reason = np.full(len(x), "", object)
-    if m.loops and len(m.tree.passive):
-        ways = (_led, closed) if m.led else (closed, _led)
+    if m.loops and len(m.joints.passive):
+        ways = (_led, closed) if m.starts_with_motors else (closed, _led)
         first, done = ways[0](m, x)
         if not done.all():
             again, shut = ways[1](m, x[~done])
@@ -263,14 +121,14 @@ def _assembled(m: Mechanism, x: Array) -> tuple[Array, NDArray[np.object_]]:
     first[np.ix_(failed, m.driven)] = x[np.ix_(failed, m.driven)]
     # Open the closures as little as possible, in the mean square, where they cannot be shut
     rest = first[failed]
-    z = m.tree.passive
+    z = m.joints.passive
     for _ in range(100 if len(z) and len(rest) else 0):
         g, J = m.openings(rest)
         A = J[:, :, z]
         normal = A.swapaxes(1, 2) @ A + 0.03 * np.eye(len(z))
         rest[:, z] -= np.linalg.solve(normal, np.einsum("brz,br->bz", A, g)[..., None])[..., 0]
     first[failed] = rest
-    if len(failed) and len(m.tree.passive):
+    if len(failed) and len(m.joints.passive):
         again, shut = closed(m, first[failed])
         first[failed[shut]], done[failed] = again[shut], shut
     for b in np.flatnonzero(~done):
@@ -282,12 +140,12 @@ def _assembled(m: Mechanism, x: Array) -> tuple[Array, NDArray[np.object_]]:
     return first, reason
 
 
-def newton(m: Mechanism, x: Array, most: int = 40) -> tuple[Array, Bools]:
+def newton(m: Tree, x: Array, most: int = 40) -> tuple[Array, Bools]:
     """Newton's method on the passive coordinates, all configurations at once, each by itself."""
-    x, z = x.copy(), m.tree.passive
+    x, z = x.copy(), m.joints.passive
     if not m.openings(x)[0].shape[1]:  # an open tree
         return x, np.ones(len(x), bool)
-    slides = np.array([m.tree.coordinates[k].kind != "turn" for k in z])
+    slides = np.array([m.joints.coordinates[k].kind != "turn" for k in z])
     leap = np.where(slides, m.size, 1.0) * LEAP
     last, active, calm = np.full(len(x), np.inf), np.arange(len(x)), np.zeros(len(x), bool)
     for _ in range(most):
@@ -309,11 +167,11 @@ def newton(m: Mechanism, x: Array, most: int = 40) -> tuple[Array, Bools]:
     return x, calm
 
 
-def closed(m: Mechanism, x: Array) -> tuple[Array, Bools]:
+def closed(m: Tree, x: Array) -> tuple[Array, Bools]:
     """Newton's method from where the passive coordinates stand; axes must not end up opposite."""
     found, done = newton(m, x)
     found = np.where(np.isfinite(found), found, x)
-    moved = m.tree.place(found[:, : len(m.tree.coordinates)])
+    moved = m.joints.place(found[:, : len(m.joints.coordinates)])
     for loop in m.loops:
         R_a, R_b = (np.broadcast_to(loop.frames(moved, k)[0], (len(x), 3, 3)) for k in (0, 1))
         Q = R_a.swapaxes(1, 2) @ R_b
@@ -323,7 +181,7 @@ def closed(m: Mechanism, x: Array) -> tuple[Array, Bools]:
             done &= np.trace(Q, axis1=1, axis2=2) > 0
     # Move coordinates that no loop holds as near to their start as the closures let them:
     # z <- z0 - J^+ (g - J (z - z0)) has the nearest shut z as its fixed point
-    z = m.tree.passive
+    z = m.joints.passive
     J = m.openings(found)[1][:, :, z]
     values = np.linalg.svd(J, compute_uv=False)
     rank = (values > RANK * values[:, :1]).sum(axis=1)
@@ -342,7 +200,7 @@ def closed(m: Mechanism, x: Array) -> tuple[Array, Bools]:
     return found, done
 
 
-def _led(m: Mechanism, x: Array) -> tuple[Array, Bools]:
+def _led(m: Tree, x: Array) -> tuple[Array, Bools]:
     """Lead theta from the motors' start to where it is asked, the branch kept by short steps."""
     home, shut = closed(m, m.start[None])
     if not shut[0]:
@@ -350,16 +208,16 @@ def _led(m: Mechanism, x: Array) -> tuple[Array, Bools]:
     return lead(m, np.repeat(home, len(x), axis=0), x[:, m.driven], np.inf)
 
 
-def lead(m: Mechanism, x: Array, theta: Array, bend: float = BEND) -> tuple[Array, Bools]:
+def lead(m: Tree, x: Array, theta: Array, bend: float = BEND) -> tuple[Array, Bools]:
     """Lead the motors of shut configurations x (B, ..) to theta (B, motors), the branch kept.
 
     In steps that follow the closures to first order; what Newton's method then adds to a passive
     coordinate is at most `bend`, else steps are halved. And which of them arrived.
     """
-    z, home, found = m.tree.passive, x[:, m.driven], x.copy()
-    far = np.array([1.0 if c.kind == "turn" else m.size for c in m.tree.coordinates if c.driven])
+    z, home, found = m.joints.passive, x[:, m.driven], x.copy()
+    far = np.array([1.0 if c.kind == "turn" else m.size for c in m.joints.coordinates if c.driven])
     far = np.concatenate([far, np.full(len(m.rods), m.size)])
-    size = np.array([1.0 if m.tree.coordinates[k].kind == "turn" else m.size for k in z])
+    size = np.array([1.0 if m.joints.coordinates[k].kind == "turn" else m.size for k in z])
     way, done, alive = theta - home, np.zeros(len(x)), np.ones(len(x), bool)
     pace = PACE / np.maximum(np.abs(way / far).max(axis=1, initial=0.0), PACE)
     while (going := np.flatnonzero(alive & (done < 1))).size:
@@ -383,21 +241,21 @@ def lead(m: Mechanism, x: Array, theta: Array, bend: float = BEND) -> tuple[Arra
     return found, exact
 
 
-def along(m: Mechanism, theta: Array, first: Array | None = None) -> tuple[Array, int]:
+def along(m: Tree, theta: Array, first: Array | None = None) -> tuple[Array, int]:
     """Return whole configurations (K, ..) through theta (K, motors), all on one branch.
 
     It is that of `first`, or of `resolve` at the first one, from one to the next; and how many were
     reached. Those that `resolve` finds are taken as long as they follow one another.
     """
-    x, reason = resolve(m.robot, theta)
-    z, good = m.tree.passive, reason == ""
+    x, reason = resolve(m, theta)
+    z, good = m.joints.passive, reason == ""
     if first is not None:
         x[0], good[0] = first, True
     if not good[0]:
         return x, 0
     change = np.diff(x, axis=0)
     _, J = m.openings(x[:-1])
-    size = np.array([1.0 if m.tree.coordinates[k].kind == "turn" else m.size for k in z])
+    size = np.array([1.0 if m.joints.coordinates[k].kind == "turn" else m.size for k in z])
     for k in range(1, len(x)):
         if good[k] and good[k - 1]:
             step = change[k - 1]
@@ -416,13 +274,13 @@ def along(m: Mechanism, theta: Array, first: Array | None = None) -> tuple[Array
     return x, len(x)
 
 
-def _singular(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
+def _singular(m: Tree, x: Array, reason: NDArray[np.object_]) -> None:
     """Tell of poses whose passive joints have a first-order motion that is not a finite one.
 
     Each direction n of the null space of J is followed: z + h n is shut again, and must stay
     within a tenth of h of where it was sent. Where there is none, the clearance decides.
     """
-    z = m.tree.passive
+    z = m.joints.passive
     if not m.loops or not len(z):
         return
     J = m.openings(x)[1][:, :, z]
@@ -442,7 +300,7 @@ def _singular(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
         back, shut = newton(m, sent)
         astray = np.abs(back[:, z] - sent[:, z]).max(axis=1) > 0.1 * NUDGE * np.abs(n).max(axis=1)
         for b, direction in zip(rows[~shut | astray], n[~shut | astray], strict=True):
-            joint = m.tree.coordinates[z[int(np.argmax(np.abs(direction)))]]
+            joint = m.joints.coordinates[z[int(np.argmax(np.abs(direction)))]]
             at = np.round(x[b, m.driven], 6).tolist()
             reason[b] = (
                 f"theta {at} is singular: with its motors held, the joint of {joint.name} can "
@@ -453,8 +311,3 @@ def _singular(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
             f"theta {np.round(x[b, m.driven], 6).tolist()} is singular: with its motors held, "
             "its loops hold some joints hardly at all; try a theta farther away"
         )
-
-
-def placed(m: Mechanism, x: Array) -> TreeMotion:
-    """Return the links at whole configurations (B, n + rods)."""
-    return m.tree.place(x[:, : len(m.tree.coordinates)])

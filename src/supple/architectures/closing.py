@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..kernels.jets import Either, concatenate, cross, crossing, transposed
 from ..kernels.spatial import rpy_rotation
 from ..robot import MechanismRobot
-from .tree import TreeMotion
+from .joint_tree import TreeMotion
 
 __all__ = ["Loop", "Opening", "alike", "loops_of"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.spatial import cross
-from .tree import TreeMotion
+from .joint_tree import TreeMotion
 
 __all__ = ["Frames", "tree_frames"]
 

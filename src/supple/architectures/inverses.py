@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import vector
 from ..errors import SuppleError
-from ..robot import DeltaRobot, MechanismRobot, SerialRobot
+from ..robot import DeltaRobot, SerialRobot
 from . import assembling, delta, posing, serial, serial_inverse
 from .base import Solved
 from .delta import direct, leg_axes
+from .tree import Tree
 
-__all__ = ["Nearest", "nearest", "solve_arm", "solve_delta", "solve_mechanism"]
+__all__ = ["Nearest", "nearest", "solve_arm", "solve_delta", "solve_tree"]
 
 Array = NDArray[np.float64]
 REACHED = 1e-10  # of the arm's reach, and rad: a pose met to rounding
@@ -178,28 +179,26 @@ def nearest(robot: DeltaRobot, position: Array) -> Nearest:
     return Nearest(places[:, 3:], P, np.linalg.norm(P - position, axis=1))
 
 
-def solve_mechanism(
-    robot: MechanismRobot, p: Array, R: Array | None, start: ArrayLike | None
-) -> Solved:
+def solve_tree(m: Tree, p: Array, R: Array | None, start: ArrayLike | None) -> Solved:
     """Return theta for one pose by Newton's method from a start; refused where it fails."""
-    m = assembling.mechanism_of(robot)
-    if not robot.motors:
-        raise SuppleError(f"{robot.name} has no motor: forward says where its tip is")
+    name, motors = m.robot.name, m.form.motors
+    if not motors:
+        raise SuppleError(f"{name} has no motor: forward says where its tip is")
     if start is not None:
-        start = np.array(vector(len(robot.motors))("start", start))
-    first, reason = assembling.resolve(robot, start)
+        start = np.array(vector(len(motors))("start", start))
+    first, reason = assembling.resolve(m, start)
     if reason[0]:
         raise SuppleError(f"start: {reason[0]}")
-    place = p[None, :2] if robot.planar else p[None]
+    place = p[None, :2] if m.planar else p[None]
     x, far = posing.posed(m, place, None if R is None else R[None], first[0])
     theta = x[0, m.driven]
-    reason = assembling.resolve(robot, theta)[1]
+    reason = assembling.resolve(m, theta)[1]
     names = ", ".join(f"{value:.6g}" for value in p)
     if far[0] > REACHED * m.size or reason[0]:
         told = reason[0] or f"the nearest pose tried is {far[0]:.3g} m away"
-        raise SuppleError(f"position {names} is not reached by {robot.name} from its start: {told}")
-    joints = {link.name: link.joint for link in robot.links}
-    for value, name in zip(theta, robot.motors, strict=True):
+        raise SuppleError(f"position {names} is not reached by {name} from its start: {told}")
+    joints = {link.name: link.joint for link in m.form.links}
+    for value, name in zip(theta, motors, strict=True):
         joint = joints.get(name)
         if joint is None or joint.limits is None:
             continue

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .assembling import Mechanism
+from .tree import Tree
 
 __all__ = ["mobility", "redundancy"]
 
 Array = NDArray[np.float64]
 
 
-def redundancy(m: Mechanism, x: Array) -> list[tuple[str, int, int]]:
+def redundancy(m: Tree, x: Array) -> list[tuple[str, int, int]]:
     """Return (closure, its rows, those among them that repeat what others hold) at one pose x."""
     _, J = m.openings(x[None])
     kept, out, at = np.zeros((0, x.size)), [], 0
@@ -28,9 +28,9 @@ def redundancy(m: Mechanism, x: Array) -> list[tuple[str, int, int]]:
     return out
 
 
-def mobility(m: Mechanism, x: Array) -> tuple[int, int]:
+def mobility(m: Tree, x: Array) -> tuple[int, int]:
     """Return at one pose how many motions the closures leave, in all and with the motors held."""
     _, J = m.openings(x[None])
-    held = J[0][:, m.tree.passive]
+    held = J[0][:, m.joints.passive]
     rank = [int(np.linalg.matrix_rank(A, tol=1e-8)) if A.size else 0 for A in (J[0], held)]
-    return x.size - rank[0], len(m.tree.passive) - rank[1]
+    return x.size - rank[0], len(m.joints.passive) - rank[1]

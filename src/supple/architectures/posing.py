@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
-from .assembling import SHUT, Mechanism, closed, judged, newton, placed
+from .assembling import closed, judged, newton
 from .closing import Loop
+from .tree import SHUT, Tree, placed
 
 __all__ = ["inverse", "led", "posed"]
 
@@ -19,16 +20,16 @@ STEP = 1e-3  # rad or m, of differences along a motion
 LEAP = 0.5  # largest step of Newton's method: radians, or parts of the mechanism's size
 
 
-def inverse(m: Mechanism, position: ArrayLike) -> tuple[Array, NDArray[np.object_]]:
+def inverse(m: Tree, position: ArrayLike) -> tuple[Array, NDArray[np.object_]]:
     """Return whole configurations whose tip is at positions (B, 2) or (B, 3), and why not (B,).
 
     Newton's method on all coordinates from `start`, closures and place of the tip together.
     """
-    k = 2 if m.robot.planar else 3
-    if m.motors != k:
+    k = 2 if m.form.planar else 3
+    if len(m.driven) != k:
         raise SuppleError(
-            f"position has {k} coordinates and {m.robot.name} {m.motors} "
-            f"motor{'' if m.motors == 1 else 's'}: position is for "
+            f"position has {k} coordinates and {m.form.name} {len(m.driven)} "
+            f"motor{'' if len(m.driven) == 1 else 's'}: position is for "
             "mechanisms that have as many motors; give theta"
         )
     try:
@@ -44,7 +45,7 @@ def inverse(m: Mechanism, position: ArrayLike) -> tuple[Array, NDArray[np.object
     good = np.flatnonzero(reason == "")
     x[good], far = posed(m, P[good], None, m.start)
     for b in good[far > 1e3 * SHUT * m.size]:
-        reason[b] = f"position {P[b].tolist()} is out of reach of {m.robot.name}: try one nearer"
+        reason[b] = f"position {P[b].tolist()} is out of reach of {m.form.name}: try one nearer"
     good = good[far <= 1e3 * SHUT * m.size]
     if len(good):
         x[good] = newton(m, x[good])[0]
@@ -52,7 +53,7 @@ def inverse(m: Mechanism, position: ArrayLike) -> tuple[Array, NDArray[np.object
     return x, reason
 
 
-def posed(m: Mechanism, P: Array, R: Array | None, start: Array) -> tuple[Array, Array]:
+def posed(m: Tree, P: Array, R: Array | None, start: Array) -> tuple[Array, Array]:
     """Return whole configurations whose tip is at P (B, 2 or 3), turned as R (B, 3, 3), if given.
 
     Newton's method on all coordinates from a whole configuration, closures and tip together, the
@@ -74,7 +75,7 @@ def posed(m: Mechanism, P: Array, R: Array | None, start: Array) -> tuple[Array,
     return x, np.abs(_with_tip(m, x, P, R)[0]).max(axis=1, initial=0.0) * m.size
 
 
-def led(m: Mechanism, near: Array, place: Array, rate: Array, second: Array) -> tuple[Array, ...]:
+def led(m: Tree, near: Array, place: Array, rate: Array, second: Array) -> tuple[Array, ...]:
     """Return whole configurations x, x', x'' (B, ..) whose tip moves as asked, (B, 2 or 3) each.
 
     Newton's method from `near` (B, ..); rows of closures and tip, r(x) = [g, p(x) - P] = 0, give
@@ -106,13 +107,13 @@ def led(m: Mechanism, near: Array, place: Array, rate: Array, second: Array) -> 
     return x, xd, solved(second, np.einsum("brz,bz->br", slope, xd))
 
 
-def _with_tip(m: Mechanism, x: Array, P: Array, R: Array | None) -> tuple[Array, Array]:
+def _with_tip(m: Tree, x: Array, P: Array, R: Array | None) -> tuple[Array, Array]:
     """Openings of the closures, and how far the tip is from P and R, with their derivatives."""
     g, J = m.openings(x)
-    n, tip, k = len(m.tree.coordinates), m.robot.tip_index, P.shape[1]
+    n, tip, k = len(m.joints.coordinates), m.form.tip_index, P.shape[1]
     moved = placed(m, x)
     axes, at = moved.frame(tip, None, np.eye(3), np.zeros(3))
-    tied = np.eye(3)[:, 2:] if m.robot.planar else np.eye(3)
+    tied = np.eye(3)[:, 2:] if m.form.planar else np.eye(3)
     none, zero = np.zeros((3, 0)), np.zeros(3)
     pose = Loop(
         "tip",

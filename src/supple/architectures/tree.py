@@ -1,193 +1,493 @@
-"""Geometry of a tree of links: where every link is at its joint coordinates, and how it moves.
+"""Tree: one robot, whatever it was described as: links, joints, closures, bodies and motors.
 
-All joint coordinates q (B, n) are listed link by link, motors and passive ones alike:
-root = place on the parent . Trans(xyz) . Rz Ry Rx . turns; a beam runs along its +x.
+A description is lowered once (`kinds.lower`). Everything behind it asks the Tree: where the robot
+is at a configuration, what moves it, how its links hang together, what each slot of its vectors
+means. How poses are found is a plug-in, `Kinematics`: the general one shuts closures by Newton's
+method; those of open chains and of the Delta are closed forms with the same answers.
+
+A whole configuration x (B, n + rods) holds every joint coordinate, link by link, then the lengths
+of driven rods.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..kernels.spatial import axis_rotation, cross, rpy_rotation
-from ..robot import MechanismRobot
-from ..robot.joint import unit
-from .serial import Placement
+from ..answers.held import still
+from ..robot import Elastic, JointedLink, MechanismLink, MechanismRobot, Motor, Robot
+from .base import Branch, Coordinate, Drive, Hanging, Resolved, Solved, clearance
+from .closing import Loop, loops_of
+from .coordinate_map import CoordinateMap, Slot
+from .forms import Lowered
+from .joint_tree import JointTree, TreeMotion, joint_tree_of
 
-__all__ = ["Tree", "TreeCoordinate", "TreeMotion", "tree_of"]
+__all__ = ["ROUNDING", "SHUT", "Kinematics", "Tree", "outstretched", "placed"]
 
 Array = NDArray[np.float64]
-Kind = Literal["turn", "slide", "shift"]
+SHUT = 1e-12  # opening of a closure that counts as shut, of the mechanism's size
+CANCELLED = 1e-13  # of the largest possible, a derivative is rounding: its joint moves both ends
+ROUNDING = 1e-8  # clearance of a motion that closures leave free, shut to 1e-12
+FOUNDATION = "foundation"
 
 
-class TreeCoordinate(NamedTuple):
-    """One joint coordinate of a tree.
-
-    Attributes:
-        name: the link's, with .1, .2 or .roll, .pitch, .yaw where its joint has several.  link: its
-        index.  kind: turn, slide (of its beam through its joint), or shift (of all of it, of a free
-        joint).  axis: (3,), the frame's own axes before this turn.
-        order: which of the joint's turns it is; yaw, pitch and roll are turned in this order and
-        listed in the other.  driven: whether a motor moves it.  start: where it is assembled.
-        stiffness, damping, friction: of this coordinate.  rest: where its spring is unloaded.
-    """
-
-    name: str
-    link: int
-    kind: Kind
-    axis: Array
-    order: int
-    driven: bool
-    start: float
-    stiffness: float | None
-    damping: float
-    friction: float
-    rest: float | None
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tree:
-    """The links of a mechanism without its closures.
+    """A lowered robot. It is immutable, and made once for every description.
 
-    Attributes:
-        coordinates: in the order of q.  parents: index of the link that carries each, -1 for the
-        base.  at: where along the parent, metres, None for its end.  R, p: (n, 3, 3) and (n, 3),
-        mounts.  length: (n,), of the beams.  moves: (n, 2, columns) bool, which coordinates move a
-        link's root frame (its own turns included), and its end.  mimics: columns of coordinates
-        that follow others, theirs, multiplier and offset.
+    Attributes
+    ----------
+    robot : Robot
+        The description that it was lowered from.
+    lowered : Lowered
+        The same in normal form.
+    plug_in : type[Kinematics]
+        How its poses are found.
     """
 
-    coordinates: tuple[TreeCoordinate, ...]
-    parents: tuple[int, ...]
-    at: tuple[float | None, ...]
-    R: Array
-    p: Array
-    length: Array
-    moves: NDArray[np.bool_]
-    mimics: tuple[tuple[int, int, float, float], ...] = ()
+    robot: Robot
+    lowered: Lowered
+    plug_in: type[Kinematics]
+
+    # ------------------------------------------------------------------ what it is made of
 
     @property
-    def motors(self) -> NDArray[np.int64]:
-        """Columns of q that motors drive."""
-        return np.array([k for k, c in enumerate(self.coordinates) if c.driven], int)
+    def form(self) -> MechanismRobot:
+        """Links with parents and joints, closures, and bodies."""
+        return self.lowered.form
 
     @property
-    def passive(self) -> NDArray[np.int64]:
-        """Columns of q that follow from the loops, or are free."""
-        return np.array([k for k, c in enumerate(self.coordinates) if not c.driven], int)
+    def planar(self) -> bool:
+        """Whether it moves in x-y only."""
+        return self.form.planar
 
     @property
+    def inside(self) -> str:
+        """What frequencies of a planar robot are about, in words; of one in space nothing."""
+        return " in the x-y plane" if self.planar else ""
+
+    @cached_property
+    def joints(self) -> JointTree:
+        """Links and joints as numbers, closures left open."""
+        made = joint_tree_of(self.form)
+        if self.lowered.straight:
+            turns = tuple(c._replace(order=0) for c in made.coordinates)
+            made = replace(made, coordinates=turns)
+        return still(made)
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """Closures as numbers."""
+        made = loops_of(self.form)
+        if self.lowered.straight:
+            made = tuple(replace(loop, straight=True) for loop in made)
+        return still(made)
+
+    @cached_property
+    def size(self) -> float:
+        """A length, m, by which openings of closures are judged."""
+        reach = [float(self.joints.length.sum()), *np.abs(self.joints.p).sum(axis=1)]
+        reach += [float(np.abs(loop.p).sum()) + (loop.length or 0.0) for loop in self.loops]
+        return max(reach) or 1.0
+
+    @cached_property
+    def starts_with_motors(self) -> bool:
+        """Whether motors have a start of their own, from which branches are followed."""
+        driven = [link.joint for link in self.form.links if link.joint.driven]
+        return any("start" in joint.model_fields_set for joint in driven)
+
+    @cached_property
+    def rods(self) -> list[Loop]:
+        """The closures whose length is an entry of theta."""
+        return [loop for loop in self.loops if loop.motor]
+
+    @cached_property
     def start(self) -> Array:
-        """(n,) where the mechanism is assembled."""
-        x = np.array([c.start for c in self.coordinates])
-        for k, j, times, offset in self.mimics:
-            x[k] = times * x[j] + offset
-        return x
+        """(n + rods,) whole configuration at which it is assembled."""
+        lengths = [self.size if rod.length is None else rod.length for rod in self.rods]
+        return still(np.concatenate([self.joints.start, lengths]))
 
-    def place(self, q: Array) -> TreeMotion:
-        """Return every link at joint coordinates q (B, n), with the axes of its coordinates."""
-        B, n = len(q), len(self.parents)
-        R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
-        w, v = np.zeros((B, q.shape[1], 3)), np.zeros((B, q.shape[1], 3))
-        for i, j in enumerate(self.parents):
-            if j < 0:
-                R_end, p_end = np.eye(3), np.zeros(3)
+    @cached_property
+    def driven(self) -> NDArray[np.int64]:
+        """Columns of a whole configuration that are theta."""
+        n = len(self.joints.coordinates)
+        rods = n + np.arange(len(self.rods))
+        return still(np.concatenate([self.joints.motors, rods]).astype(int))
+
+    @cached_property
+    def drives(self) -> tuple[Drive, ...]:
+        """What moves each entry of theta: driven joints, then driven rods."""
+        found = []
+        for link in self.form.links:
+            if link.joint.driven:
+                drive = _drive(link, _motor(link, self._limits(link)))
+                found.append(drive._replace(also=self._mimics_of(link.name)))
+        found += [Drive(rod.name, True, Motor()) for rod in self.rods]
+        return tuple(found)
+
+    def _mimics_of(self, name: str) -> tuple[tuple[str, Array], ...]:
+        """The links whose joints follow that of another one, and their motions beside its own."""
+        found = []
+        for link in self.form.links:
+            mimic = link.joint.mimic
+            if mimic is not None and mimic.joint == name:
+                found.append((link.name, mimic.multiplier * _drive(link, Motor()).axis))
+        return tuple(found)
+
+    def _limits(self, link: MechanismLink) -> tuple[float, float] | None:
+        """Limits of a joint's coordinate, narrowed by those of joints that follow it."""
+        low, high = link.joint.limits or (-np.inf, np.inf)
+        for other in self.form.links:
+            mimic, own = other.joint.mimic, other.joint.limits
+            if mimic is None or mimic.joint != link.name or own is None or not mimic.multiplier:
+                continue
+            ends = sorted((end - mimic.offset) / mimic.multiplier for end in own)
+            low, high = max(low, ends[0]), min(high, ends[1])
+        return None if np.isinf(low) else (low, high)
+
+    @property
+    def motors(self) -> tuple[tuple[str, bool], ...]:
+        """Name and whether it slides of each entry of theta."""
+        return tuple((drive.name, drive.slides) for drive in self.drives)
+
+    @cached_property
+    def theta_map(self) -> CoordinateMap:
+        """What each entry of theta is."""
+        return CoordinateMap.of(
+            Slot(f"theta.{name}", "m" if slides else "rad", name, "motor")
+            for name, slides in self.motors
+        )
+
+    @cached_property
+    def configuration_map(self) -> CoordinateMap:
+        """What each entry of a whole configuration is.
+
+        A passive coordinate is independent where there is no closure that could hold it.
+        """
+        followers = [k for k, *_ in self.joints.mimics]
+        slots = []
+        for k, c in enumerate(self.joints.coordinates):
+            unit, owner = "rad" if c.kind == "turn" else "m", self.form.links[c.link].name
+            if c.driven:
+                slots.append(Slot(f"theta.{c.name}", unit, owner, "motor"))
+            elif k in followers:
+                slots.append(Slot(f"mimic.{c.name}", unit, owner, "mimic", independent=False))
             else:
-                R_end, s = R[:, j], self.at[i]
-                p_end = p[:, j] + (L[:, j, None] if s is None else s) * R_end[:, :, 0]
-            p[:, i] = p_end + R_end @ self.p[i]
-            R[:, i], L[:, i] = R_end @ self.R[i], self.length[i]
-            for _, k in sorted((c.order, k) for k, c in enumerate(self.coordinates) if c.link == i):
-                c = self.coordinates[k]
-                if c.kind == "slide":
-                    v[:, k], L[:, i] = R[:, i] @ c.axis, q[:, k]
-                elif c.kind == "shift":
-                    v[:, k] = R[:, i] @ c.axis
-                    p[:, i] += q[:, k, None] * v[:, k]
-                else:
-                    w[:, k] = R[:, i] @ c.axis
-                    R[:, i] = R[:, i] @ axis_rotation(c.axis, q[:, k])
-        return TreeMotion(self, Placement(R, p, L), w, v)
+                free = not self.loops
+                slots.append(Slot(f"passive.{c.name}", unit, owner, "passive", independent=free))
+        slots += [Slot(f"theta.{rod.name}", "m", rod.name, "motor") for rod in self.rods]
+        return CoordinateMap.of(slots)
+
+    # ------------------------------------------------------------------ the description behind it
+
+    def parts(self) -> Mapping[str, Elastic]:
+        """Return the beams by their paths in the robot file."""
+        return self.lowered.parts
+
+    def described(self, name: str) -> Elastic | None:
+        """Return the part behind a segment of the Structure, None for a body.
+
+        A link may be cut into link@place.
+        """
+        origins = self.lowered.origins
+        path = origins.get(name, origins.get(name.rpartition("@")[0], ""))
+        return self.lowered.parts.get(path)
+
+    def hangs(self, names: tuple[str, ...]) -> Hanging:
+        """Return how segments of these names hang together; parts of a link on one another."""
+        own = {link.name: i for i, link in enumerate(self.form.links)}
+        last: dict[str, int] = {}
+        parents = []
+        for place, name in enumerate(names):
+            link = name if name in own or name == FOUNDATION else name.rpartition("@")[0]
+            parent = self.form.parents[own[link]] if link in own else -1
+            before = self.form.links[parent].name if parent >= 0 else FOUNDATION
+            parents.append(last.get(link, last.get(before, -1)))
+            last[link] = place
+        plates = tuple(([last[name] for name in meet], end) for meet, end in self.lowered.plates)
+        return Hanging(tuple(parents), last[self.form.links[self.form.tip_index].name], plates)
+
+    @property
+    def load(self) -> tuple[str, float] | None:
+        """Path and mass, kg, of what the tip carries: the payload, else the last link's body."""
+        payload = self.robot.payload
+        if payload is not None and payload.mass:
+            return "payload.mass", payload.mass
+        if self.lowered.carried is not None:
+            return self.lowered.carried
+        for link in reversed(self.form.links):
+            if link.tip is not None and link.tip.mass:
+                return f"{self.lowered.origins[link.name]}.tip.mass", link.tip.mass
+        return None
+
+    @property
+    def up(self) -> tuple[float, ...]:
+        """Which way is up on a page: against gravity, where there is any."""
+        if self.planar:
+            return (0.0, 1.0, 0.0)
+        g = np.asarray(self.robot.gravity)
+        size = float(np.linalg.norm(g))
+        return tuple((-g / size).tolist()) if size else self.lowered.up
+
+    @property
+    def outstretched(self) -> Array | None:
+        """Theta (motors,) with links that slide at their ends; None where loops decide.
+
+        Other motors stand at their start.
+        """
+        if self.form.closures:
+            return None
+        theta, lengths = self.start[self.driven].copy(), outstretched(self.form)
+        for k, (name, slides) in enumerate(self.motors):
+            joint = next(link.joint for link in self.form.links if link.name == name)
+            if slides and "start" not in joint.model_fields_set:
+                theta[k] = lengths[name]
+        return theta
+
+    # ------------------------------------------------------------------ kinematics: the plug-in
+
+    @cached_property
+    def kinematics(self) -> Kinematics:
+        """How its poses are found."""
+        return self.plug_in(self)
+
+    @property
+    def asked_by(self) -> Literal["theta", "position"]:
+        """The word by which a pose is usually given."""
+        return self.plug_in.asked_by
+
+    @property
+    def takes_position(self) -> bool:
+        """Whether a pose may be given by the tip's position."""
+        return self.plug_in.takes_position
+
+    @property
+    def open_chain(self) -> bool:
+        """Whether it is one chain, link after link, that a closed form places."""
+        return self.plug_in.open_chain
+
+    @property
+    def told(self) -> str:
+        """What it is, in words, for `supple check`."""
+        return self.kinematics.told
+
+    @property
+    def reach(self) -> float | None:
+        """How far the tip may come from the base, m; None where it is not known."""
+        return self.kinematics.reach
+
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Return the coordinates of a pose and the ranges worth showing."""
+        return self.kinematics.coordinates()
+
+    def usual(self) -> dict[str, Array]:
+        """Return a pose to begin with, for `modes`."""
+        return self.kinematics.usual()
+
+    def resolve(self, theta: ArrayLike | None, position: ArrayLike | None) -> Resolved:
+        """Return the configurations at theta or position, (k,) or (B, k)."""
+        return self.kinematics.resolve(theta, position)
+
+    def reachable(self, poses: Array, word: str) -> NDArray[np.bool_]:
+        """Return which poses (B, k) of a grid, given as theta or position, it may stand at."""
+        return self.kinematics.reachable(poses, word)
+
+    def joint_motion(self, x: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        """Return theta (B, motors) and its rates along a motion as `moving_structure` takes it."""
+        return self.kinematics.joint_motion(x, v, a)
+
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+        """Return theta that puts the tip at places P (B, 3), with axes R (B, 3, 3) if given."""
+        return self.kinematics.solve(P, R, start)
+
+    def branch(self, theta: Array, first: Array | None = None) -> Branch:
+        """Return where loops stand as the motors go through theta (K, motors), kept on one branch.
+
+        That of `first` (w,), or where `resolve` finds the robot at the first of them.
+        """
+        return self.kinematics.branch(theta, first)
+
+    # ------------------------------------------------------------------ closures
+
+    def openings(self, x: Array) -> tuple[Array, Array]:
+        """Return g (B, r) of all closures and its derivative (B, r, n + rods) at x (B, n + rods).
+
+        Places are divided by the robot's size, so that all rows count alike.
+        """
+        return self._opened(x, placed(self, x))[:2]
+
+    def _opened(self, x: Array, moved: TreeMotion) -> tuple[Array, Array, Array]:
+        """g, its derivative J, and how large entries of J could be at most, shaped as J."""
+        n = len(self.joints.coordinates)
+        g, none, rod = [np.zeros((len(x), 0))], np.zeros((len(x), 0, x.shape[1])), n
+        J, most = [none], [none]
+        for loop in self.loops:
+            length = np.full(len(x), loop.length or 0.0) if not loop.motor else x[:, rod]
+            opened = loop.open(moved, length)
+            rows, size = np.zeros((2, len(x), loop.rows, x.shape[1]))
+            for k, G in enumerate((opened.G_a, opened.G_b)):
+                motion = moved.jacobian(loop.ends[k], loop.at[k], loop.frames(moved, k)[1])
+                rows[:, :, :n] += G @ motion
+                for part in (slice(3), slice(3, 6)):
+                    each = np.linalg.norm(G[..., part], axis=2)[..., None]
+                    size[:, :, :n] += each * np.linalg.norm(motion[:, part], axis=1)[:, None]
+            if loop.motor:
+                rows[:, 0, rod], size[:, 0, rod], rod = -1.0, 1.0, rod + 1
+            places = 1 if loop.rod else loop.E.shape[1]
+            scale = np.where(np.arange(loop.rows) < places, self.size, 1.0)
+            g.append(opened.g / scale)
+            J.append(rows / scale[:, None])
+            most.append(size / scale[:, None])
+        for k, j, times, offset in self.joints.mimics:
+            row = np.zeros((len(x), 1, x.shape[1]))
+            row[..., k], row[..., j] = 1.0, -times
+            g.append((x[:, k] - times * x[:, j] - offset)[:, None])
+            J.append(row)
+            most.append(np.abs(row))
+        slope, size = np.concatenate(J, axis=1), np.concatenate(most, axis=1)
+        slope[np.abs(slope) <= CANCELLED * size.max(axis=(1, 2), initial=0.0, keepdims=True)] = 0.0
+        return np.concatenate(g, axis=1), slope, size
+
+    def holds(self, x: Array) -> Array:
+        """Return how well the closures hold the passive joints, motors held, (B, z): `clearance`.
+
+        Each passive joint's spin or slide and each row is measured by the most that it could do, so
+        that short links count like long ones; ball joints spin about base axes, which never lock.
+        """
+        own = [c.link if c.kind == "turn" else -1 for c in self.joints.coordinates]
+        every = [k for k, i in enumerate(own) if i >= 0 and own.count(i) == 3]
+        moved = placed(self, x)
+        moved.w[:, every] = np.tile(np.eye(3), (len(every) // 3, 1))
+        J, most = (part[..., self.joints.passive] for part in self._opened(x, moved)[1:])
+        for axis in (1, 2):
+            size = np.maximum(most.max(axis=axis, initial=0.0, keepdims=True), 1e-300)
+            J, most = J / size, most / size
+        return clearance(J)
+
+    def clearance(self, x: Array) -> Array:
+        """Return how far the closures are from singular, (B,); motions left free do not count."""
+        held = self.holds(x)
+        least: Array = np.where(held > ROUNDING, held, 1.0).min(axis=1, initial=1.0)
+        return least
+
+    def worst(self, x: Array) -> str:
+        """Return which closure is open most at one configuration (n + rods,), and how far."""
+        g, at, told = self.openings(x[None])[0][0], 0, []
+        for loop in self.loops:
+            places = 1 if loop.rod else loop.E.shape[1]
+            gap = float(np.linalg.norm(g[at : at + places])) * self.size
+            turn = float(np.linalg.norm(g[at + places : at + loop.rows]))
+            at += loop.rows
+            words = [f"{1e3 * gap:.4g} mm"] if gap > SHUT * self.size else []
+            words += [f"{np.degrees(np.arcsin(min(turn, 1.0))):.4g} deg"] if turn > SHUT else []
+            told.append(
+                (max(gap / self.size, turn), f"{loop.name} stays open by {' and '.join(words)}")
+            )
+        return max(told)[1]
 
 
-@dataclass(frozen=True)
-class TreeMotion:
-    """A tree at B configurations.
+def placed(tree: Tree, x: Array) -> TreeMotion:
+    """Return the links at whole configurations (B, n + rods)."""
+    return tree.joints.place(x[:, : len(tree.joints.coordinates)])
 
-    Attributes:
-        at: where the links are.  w, v: (B, n, 3), axis of every turn and direction of every slide,
-        base axes.
+
+def outstretched(form: MechanismRobot) -> dict[str, float]:
+    """Return where joints stand with links that slide out to their ends, others at zero."""
+    slides = {link.name: link.joint.type == "prismatic" for link in form.links}
+    out = {link.name: (link.length or 0.0) * slides[link.name] for link in form.links}
+    for link in form.links:
+        mimic = link.joint.mimic
+        if mimic is not None and slides[link.name] and mimic.multiplier > 0:
+            most = ((link.length or 0.0) - mimic.offset) / mimic.multiplier
+            out[mimic.joint] = min(out[mimic.joint], most)
+    return out
+
+
+def _drive(link: JointedLink, made: Motor) -> Drive:
+    """The joint of a link: it pushes where it slides, and turns elsewhere."""
+    slides, zero = link.joint.type == "prismatic", np.zeros(3)
+    axis = [link.joint.direction, zero] if slides else [zero, link.joint.direction]
+    return Drive(link.name, slides, made, link.name, np.concatenate(axis))
+
+
+def _motor(link: MechanismLink, limits: tuple[float, float] | None) -> Motor:
+    """The motor of a joint."""
+    joint = link.joint
+    return Motor(
+        stiffness=None if joint.stiffness is None else joint.stiffness[0],
+        rotor_inertia=joint.rotor_inertia,
+        gear=joint.gear,
+        bearing=joint.bearing,
+        damping=joint.damping[0],
+        friction=joint.friction[0],
+        limits=limits,
+        effort_limit=joint.effort_limit,
+        speed_limit=joint.speed_limit,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Kinematics(ABC):
+    """How the poses of a Tree are found: a plug-in. Every kind has these duties:
+
+    1. `asked_by`: the word, theta or position, by which a pose is usually given;
+       `takes_position`: whether a position may be given at all; `open_chain`: whether it is for
+       single chains
+    2. `coordinates()`: name, unit, range and usual value of each coordinate of a pose
+    3. `resolve(theta, position)`: whole configurations, and why there is none
+    4. `usual()`: a pose to begin with
+    5. `reachable(poses, word)`: which poses of a grid it may stand at
+    6. `told`, `reach`: what `supple check` says of it, how far its tip comes
+    7. `joint_motion(x, v, a)`: theta and its rates along a motion
+    8. `solve(P, R, start)`: theta that puts the tip at poses, for `inverse`
+    9. `branch(theta)`: where loops stand along a motion of the motors, on one branch
     """
 
     tree: Tree
-    at: Placement
-    w: Array
-    v: Array
+    asked_by: ClassVar[Literal["theta", "position"]] = "theta"
+    takes_position: ClassVar[bool] = True
+    open_chain: ClassVar[bool] = False
 
-    def frame(self, i: Any, s: float | None, R: Array, xyz: Array) -> tuple[Array, Array]:
-        """Return axes (B, 3, 3) and place (B, 3) of a frame on link i (-1: base), after a mount.
+    @abstractmethod
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Return the coordinates of a pose and the ranges worth showing."""
 
-        It sits s metres from the root, None for the end. Of many links (m,): (B, m, ..).
-        """
-        if isinstance(i, int) and i < 0:
-            B = len(self.w)
-            return np.broadcast_to(R, (B, 3, 3)), np.broadcast_to(xyz, (B, 3))
-        axes = self.at.R[:, i]
-        along = self.at.L[:, i, None] if s is None else s
-        mounted = (axes @ xyz[..., None])[..., 0]
-        return axes @ R, self.at.p[:, i] + along * axes[..., 0] + mounted
+    @abstractmethod
+    def resolve(self, theta: ArrayLike | None, position: ArrayLike | None) -> Resolved:
+        """Return the configurations at theta or position, (k,) or (B, k)."""
 
-    def jacobian(self, i: int, s: float | None, point: Array) -> Array:
-        """Return (B, 6, n): velocity of a point (B, 3) of link i and its spin, base axes."""
-        B, n = self.w.shape[:2]
-        J = np.zeros((B, 6, n))
-        if i < 0:
-            return J
-        moved = self.tree.moves[i, int(s is None)]
-        origin = self.at.p[:, [c.link for c in self.tree.coordinates]]
-        J[:, 3:] = (self.w * moved[:, None]).swapaxes(1, 2)
-        arm = cross(self.w, point[:, None] - origin) + self.v
-        J[:, :3] = (arm * moved[:, None]).swapaxes(1, 2)
-        return J
+    @property
+    @abstractmethod
+    def told(self) -> str:
+        """What it is, in words, for `supple check`."""
 
+    @property
+    def reach(self) -> float | None:
+        """How far the tip may come from the base, m; None where it is not known."""
+        return None
 
-def tree_of(robot: MechanismRobot) -> Tree:
-    """Return the tree of a mechanism's links."""
-    coordinates = []
-    for i, link in enumerate(robot.links):
-        joint = link.joint
-        turns = joint.coordinates(robot.planar)
-        # one value for all of the joint's coordinates, or one for each
-        given = [joint.start, joint.stiffness, joint.damping, joint.friction, joint.rest]
-        each: Any = [
-            (v if v and len(v) == len(turns) else (v or (None,)) * len(turns)) for v in given
-        ]
-        for (word, axis, order, shifts), *values in zip(turns, *each, strict=True):
-            kind: Kind = "slide" if joint.type == "prismatic" else "shift" if shifts else "turn"
-            coordinates.append(
-                TreeCoordinate(link.name + word, i, kind, unit(axis), order, joint.driven, *values)
-            )
-    n, parents = len(robot.links), robot.parents
-    own = {robot.links[c.link].name: k for k, c in enumerate(coordinates)}
-    mimics = [(link.name, link.joint.mimic) for link in robot.links]
-    moved = np.array([c.link for c in coordinates], int) == np.arange(n)[:, None]
-    turning = moved & np.array([c.kind != "slide" for c in coordinates], bool)
-    moves = np.zeros((n, 2, len(coordinates)), bool)
-    for i, j in enumerate(parents):
-        if j >= 0:
-            moves[i] = moves[j, int(robot.links[i].at is None)]
-        moves[i, 0] |= turning[i]
-        moves[i, 1] |= moved[i]
-    return Tree(
-        tuple(coordinates),
-        parents,
-        tuple(link.at for link in robot.links),
-        np.array([rpy_rotation(link.joint.mount.rpy) for link in robot.links]),
-        np.array([link.joint.mount.xyz for link in robot.links], float),
-        np.array([link.length or 0.0 for link in robot.links]),
-        moves,
-        tuple((own[a], own[m.joint], m.multiplier, m.offset) for a, m in mimics if m is not None),
-    )
+    @abstractmethod
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+        """Return theta that puts the tip at places P (B, 3), with axes R (B, 3, 3) if given."""
+
+    def joint_motion(self, x: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        """Return theta (B, motors) and its rates along a motion as `moving_structure` takes it."""
+        return x, v, a
+
+    def branch(self, theta: Array, first: Array | None = None) -> Branch:
+        """Return where loops stand along theta (K, motors): nowhere, there are none."""
+        return Branch(np.zeros((len(theta), 0)), len(theta), np.ones(len(theta)))
+
+    def usual(self) -> dict[str, Array]:
+        """Return a pose to begin with, for `modes`."""
+        return {self.asked_by: np.array([c.usual for c in self.coordinates()])}
+
+    def reachable(self, poses: Array, word: str) -> NDArray[np.bool_]:
+        """Return which poses (B, k) of a grid, given as theta or position, it may stand at."""
+        return np.ones(len(poses), bool)

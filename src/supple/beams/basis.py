@@ -30,17 +30,21 @@ Ends = Literal["distal", "free"] | Sequence[EndLoad]
 
 
 class Basis(Held, ABC):
-    """Shape functions for the links of a robot. A kind of basis has these duties:
+    """Base class of shape functions for the links of a robot.
 
-    1. `check(names, rigid)` raises a SuppleError when it does not fit the links of a robot.
-    2. `ends` says what each link carries at its end, and with it its damped modes: `distal` (the
-       rest of the arm at the configuration `at`), `free`, or one EndLoad a link.
-    3. `shapes(i, beam, end)` returns the Shapes of link i, zero at its root, polynomial between
-       breaks, in the order x-y, x-z, axial, torsion; links differ by entries of lists alone.
-    4. `carrying(i, beam, end, places)` returns them where the link carries or ties something at
-       places inside it, m from its root: those of duty 3, unless the basis can do better.
-    5. `sliding(i, beam, end)` returns the shapes of a link i that slides.
-    6. `from_above` claims whether frequencies fall to the exact ones from above as it is refined.
+    Notes
+    -----
+    A kind of basis implements:
+
+    1. ``check(names, rigid)`` raises a SuppleError if it does not fit the links of a robot.
+    2. ``ends``: load at the end of each link, which determines its damped modes: ``distal`` (the
+       rest of the arm at the pose ``at``), ``free``, or one EndLoad per link.
+    3. ``shapes(i, beam, end)`` returns the Shapes of link i, zero at its root, polynomial between
+       breaks, in the order x-y, x-z, axial, torsion; links differ by entries of lists only.
+    4. ``carrying(i, beam, end, places)`` returns them for a link with bodies or closures at places
+       inside it, m from its root: those of 3, unless the basis can do better.
+    5. ``sliding(i, beam, end)`` returns the shapes of a sliding link i.
+    6. ``from_above``: whether frequencies converge to the exact ones from above.
     """
 
     from_above: ClassVar[bool]
@@ -88,21 +92,35 @@ class Basis(Held, ABC):
 
 @dataclass(frozen=True)
 class AssumedModes(Basis):
-    """The lowest natural shapes of each link, clamped at its root, with a load at its end.
+    """Basis of the lowest natural shapes of each link, clamped at its root, with a load at its end.
 
-    Attributes:
-        count: modes per bending plane, for every link or one number a link.
-        ends: `distal` (the rest of the arm at `at`, with (MD) = 0), `free`, or one EndLoad a link.
-        at: theta at which the rest of the robot is taken. Unless given, links that slide are out to
-        their ends and other joints at zero, those of a mechanism at their `start`.
-        axial, torsion: modes in stretch and in twist, as `count`; torsion None is one for links
-        that have torsional stiffness and inertia, as only those of spatial robots do.
-        normalisation: how the shapes of a link that slides are scaled along its length: `mass`
-        (as for one that does not slide), `one` (C_i = 1 of the paper), `integral` (unit integral
-        of psi^2), `tip` (unit tip value), `unit` (constant modal mass). The motion does not depend
-        on it.
+    Parameters
+    ----------
+    count : int or sequence of int
+        Modes per bending plane, for every link or one number per link.
+    ends : {"distal", "free"} or sequence of EndLoad
+        Load at the end of each link: the rest of the arm at `at` (with (MD) = 0), none, or as
+        given.
+    at : sequence of float, optional
+        Joint coordinates at which the rest of the robot is evaluated. Default: sliding links fully
+        extended and other joints at zero; those of a mechanism at their `start`.
+    axial, torsion : int or sequence of int, optional
+        Modes in tension and in torsion. Default torsion: one for links that have torsional
+        stiffness and inertia, which only spatial robots do.
+    normalisation : {"mass", "one", "integral", "tip", "unit"}
+        Scaling of the shapes of a sliding link along its length: as for other links, C_i = 1 of the
+        paper, unit integral of psi^2, unit tip value, or constant modal mass. The motion does not
+        depend on it.
 
-    Source: [DeLuca1991], Eqs. (16)-(22), (28).
+    References
+    ----------
+    [DeLuca1991], Eqs. (16)-(22), (28).
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.build(supple.load("industrial-3"), supple.AssumedModes([2, 1, 1])).size
+    7
     """
 
     count: Count
@@ -182,17 +200,31 @@ class AssumedModes(Basis):
 
 @dataclass(frozen=True)
 class FiniteElements(Basis):
-    """Finite elements on each link, all of their coordinates or reduced to a few.
+    """Basis of finite elements on each link, complete or reduced to a few coordinates.
 
-    Attributes:
-        count: elements, for every link or one number a link.
-        order: `cubic` or `quintic`, see `beams.elements`.
-        modes: None keeps every coordinate. A number reduces each deformation of a link to its
-        static shapes under unit motions of the end and that many natural shapes with the end held.
-        at, ends: as of AssumedModes, for the modes that a damping ratio belongs to; the elements
+    Parameters
+    ----------
+    count : int or sequence of int
+        Elements, for every link or one number per link.
+    order : {"cubic", "quintic"}
+        Order of the elements.
+    modes : int or sequence of int, optional
+        Reduce each deformation of a link to its static shapes under unit motions of the end and
+        this many natural shapes with the end fixed. Default: keep every coordinate.
+    at, ends
+        As for `AssumedModes`, for the modes to which a damping ratio belongs. The elements
         themselves need no end load.
 
-    Source: [CraigBampton1968] for the reduction, with the root clamped and the end as interface.
+    References
+    ----------
+    [CraigBampton1968] for the reduction, with the root clamped and the end as interface.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.FiniteElements(2))
+    >>> model.size
+    10
     """
 
     count: Count

@@ -32,13 +32,21 @@ PLANES = {"xy": (1, 5, 1.0), "xz": (2, 4, -1.0)}
 
 @dataclass(frozen=True)
 class EndLoad(Held):
-    """What a link's shapes carry at its end: M_L, J_L and (MD) of the clamped-mass conditions.
+    """Load at the end of a link in its clamped-mass shapes: M_L, J_L and (MD).
 
-    Attributes:
-        mass: M_L, kg.  inertia: J_L about the end, kg m^2, one value for every axis or three
-        (about x for torsion, y for bending in x-z, z for bending in x-y).  moment: (MD), kg m.
+    Parameters
+    ----------
+    mass : float
+        M_L, kg.
+    inertia : float or sequence of float
+        J_L about the end, kg m^2: one value for every axis, or three (about x for torsion, y for
+        bending in x-z, z for bending in x-y).
+    moment : float
+        (MD), kg m.
 
-    Source: [DeLuca1991], Eq. (16).
+    References
+    ----------
+    [DeLuca1991], Eq. (16).
     """
 
     mass: float = 0.0

@@ -26,7 +26,11 @@ from .design.track import track
 from .drive.compare import compare
 from .drive.plan import plan
 from .drive.shape import shape
+from .exporting.export import export
+from .exporting.validate import validate
 from .kinematics.forward import forward, inverse
+from .measure.identify import identify, where_to_measure
+from .measure.recordings import calibrate, resonances
 from .motion.linearize import linearize
 from .motion.simulate import simulate
 from .motion.stability import stability
@@ -51,10 +55,10 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "robots": (robots, "List the robots of the library."),
     "check": (check, "Find every fault of a robot file, with its place."),
     "materials": (materials, "List common materials with their sources."),
-    "import": (import_, "Make a robot file from a URDF, some of its links flexible."),
+    "import": (import_, "Make a robot file from a URDF or a Denavit-Hartenberg table."),
     "schema": (schema, "Print the JSON schema of robot files, for editors."),
     "forward": (forward, "Position and attitude of the tip at given joint coordinates."),
-    "inverse": (inverse, "Joint coordinates that put the tip at a given place."),
+    "inverse": (inverse, "Joint coordinates that put the tip at a given position."),
     "modes": (modes, "Natural frequencies and kinds of mode in one pose."),
     "workspace": (workspace, "Map of the lowest frequency over the workspace."),
     "statics": (statics, "Sag under gravity and tip loads; compliance of the tip."),
@@ -62,14 +66,20 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "simulate": (simulate, "Motion under efforts, a controller, or along a path."),
     "linearize": (linearize, "Linearised model: frequencies, A, B, C, D."),
     "stability": (stability, "Growth and decay of vibration while a link slides."),
-    "sweep": (sweep, "One question over many poses and parameters: maps."),
-    "track": (track, "Follow modes as branches while one thing changes."),
+    "sweep": (sweep, "One study over many poses and parameters: maps."),
+    "track": (track, "Follow modes as branches while one quantity changes."),
     "tolerances": (tolerances, "Intervals of frequencies from tolerances of parameters."),
     "stopband": (stopband, "Prove that no pose or payload has a frequency in a band."),
     "optimise": (optimise, "Find dimensions that make the lowest frequency highest."),
-    "shape": (shape, "Make a joint trajectory end without vibration."),
+    "resonances": (resonances, "Natural frequencies and damping from recordings."),
+    "calibrate": (calibrate, "Recommend a shaper from recordings of vibration."),
+    "identify": (identify, "Fit parameters of a robot to measurements."),
+    "where-to-measure": (where_to_measure, "Choose the poses that determine parameters best."),
+    "shape": (shape, "Shape a joint trajectory so that it ends at rest."),
     "plan": (plan, "Plan a rest-to-rest move under limits and write it."),
     "compare": (compare, "Compare ways to make a move: residual, time, effort."),
+    "export": (export, "Write C, FMU, MuJoCo, Exudyn, Simscape, MATLAB or URDF."),
+    "validate": (validate, "Ask other engines the same questions and compare."),
     "reproduce": (reproduce, "Recompute published tables, ours beside theirs."),
     "tour": (tour, "Visit four published robots; writes an interactive page."),
     "view": (view, "Show a robot and its modes live in the browser."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,7 +23,10 @@ __all__ = [
     "Save",
     "angles",
     "asked",
+    "gains_of",
+    "joint_words",
     "numbers",
+    "one_or_list",
     "refuse",
     "values",
 ]
@@ -75,6 +79,9 @@ Save = Annotated[
 ]
 
 
+_PLAIN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
+
+
 def angles(text: str, option: str) -> list[float]:
     """Return the angles in a list such as `0,45deg,-0.3`, in radians."""
     from ..values import parse_angle
@@ -107,10 +114,83 @@ def values(text: str, option: str) -> list[float]:
     return _finite(found, text, option)
 
 
+def measure(text: str, key: str, option: str, own: float | None = None) -> float:
+    """Return a value of a robot's path or coordinate in SI: `0.002`, `2mm`, `45deg`, `20%`.
+
+    Per cent are of `own`, the value that stands there; without it they are refused.
+    """
+    from ..values import quantity, unit_of
+
+    written = text.strip()
+    try:
+        if written.endswith("%"):
+            if own is None:
+                raise ValueError("per cent are of no value here: give a number, or one with a unit")
+            if not own:
+                raise ValueError("per cent of zero are nothing: give a number, or one with a unit")
+            found = abs(own) * float(written[:-1]) / 100
+        elif _PLAIN.fullmatch(written):
+            found = float(written)
+        else:
+            head, _, last = key.partition(",")[0].strip().rpartition(".")
+            if head == "theta" and not written.lower().endswith("m"):
+                found = quantity(written, "rad")
+            elif head in ("theta", "position"):
+                found = quantity(written, "m")
+            else:
+                unit = unit_of(last)
+                if unit is None:
+                    raise ValueError("it has no unit: give a plain number")
+                found = quantity(written, unit)
+    except ValueError as problem:
+        told = str(problem)
+        if "could not convert" in told:
+            told = "give a number, alone or with a unit, such as 0.5, 2mm or 20%"
+        raise SuppleError(f"{option} {key}={text}: {told}") from None
+    return _finite([found], text, option)[0]
+
+
+def gains_of(text: str, option: str = "--gains") -> tuple[Any, Any]:
+    """Return position and velocity gain of `Kp,Kv`, or of a list of each, `60,12,6:6,1.2,0.6`."""
+    if ":" not in text:
+        found = values(text, option)
+        if len(found) != 2:
+            raise SuppleError(
+                f"{option} {text}: give two numbers, Kp,Kv, or one of each for every joint, such "
+                "as 60,12,6:6,1.2,0.6"
+            )
+        return found[0], found[1]
+    parts = text.split(":")
+    if len(parts) != 2:
+        raise SuppleError(
+            f"{option} {text}: give position gains, a colon, and velocity gains, such as "
+            "60,12,6:6,1.2,0.6"
+        )
+    each = [values(part, option) for part in parts]
+    one_each = [found[0] if len(found) == 1 else tuple(found) for found in each]
+    return one_each[0], one_each[1]
+
+
+def one_or_list(text: str | None, option: str) -> Any:
+    """Return one number, or a list of them, as typed; None where nothing was."""
+    if text is None:
+        return None
+    found = values(text, option)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
 def _finite(found: list[float], text: str, option: str) -> list[float]:
     if not all(map(math.isfinite, found)):
         raise SuppleError(f"{option} {text}: every number must be finite")
     return found
+
+
+def joint_words(text: str) -> str | dict[str, str]:
+    """Return `locked`, `free`, or the words of a list such as link1=free,link2=locked."""
+    if "=" not in text:
+        return text
+    pairs = [part.partition("=") for part in text.split(",")]
+    return {name.strip(): word.strip() for name, _, word in pairs}
 
 
 def refuse(context: typer.Context, names: tuple[str, ...], why: str) -> None:

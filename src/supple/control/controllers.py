@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Held
 from ..architectures.kinds import architecture_of
-from ..arguments import checked, reals, some
+from ..arguments import checked, instance, optional, reals, some
 from ..beams.basis import AssumedModes
 from ..equations.build import build
 from ..equations.closed.coupled import near_symbols
@@ -27,9 +27,11 @@ from .plant import at_rest, riccati, weight
 __all__ = [
     "CONTROLLERS",
     "LQR",
+    "Clipped",
     "ComputedTorque",
     "Controller",
     "Decoupling",
+    "FeedForward",
     "GravityPD",
     "JointPD",
     "Wanted",
@@ -52,13 +54,17 @@ class Wanted:
 
 
 class Controller(Held, ABC):
-    """A control law. A kind of controller has these duties:
+    """Base class of controllers.
 
-    1. `effort(model, q, qd, wanted)` returns the joint efforts, (joints,), as expressions of a
-       state and the motion wanted.
-    2. `acceleration(model, q, qd, wanted)` may return qdd of the closed loop and the efforts, when
-       the law gives them at less cost than the forward dynamics; None otherwise.
-    3. `check(model)` raises a SuppleError when it does not fit the model.
+    Notes
+    -----
+    A kind of controller implements:
+
+    1. ``effort(model, q, qd, wanted)`` returns the joint efforts (joints,) as expressions of the
+       state and of the desired motion.
+    2. ``acceleration(model, q, qd, wanted)`` may return qdd of the closed loop and the efforts,
+       if the controller gives them at less cost than the forward dynamics; None otherwise.
+    3. ``check(model)`` raises a SuppleError if the controller does not fit the model.
     """
 
     @abstractmethod
@@ -145,11 +151,21 @@ class Gains(Controller):
 
 @dataclass(frozen=True)
 class JointPD(Gains):
-    """tau = -Gp e - Gv de/dt on the joint error e = theta - r.
+    """Proportional-derivative control of the joints, tau = -Gp e - Gv de/dt with e = theta - r.
 
-    Attributes:
-        position_gain, velocity_gain: N m/rad and N m s/rad (N/m, N s/m of a slide), one or one a
-        joint.
+    Parameters
+    ----------
+    position_gain, velocity_gain : float or sequence
+        N m/rad and N m s/rad (N/m and N s/m for a prismatic joint), one value or one per joint.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> move = supple.PointToPoint([0, 0], [0.1, 0.1], 0.2)
+    >>> run = supple.simulate(model, controller=supple.JointPD(10, 2), trajectory=move)
+    >>> run.q.shape
+    (201, 4)
     """
 
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
@@ -161,7 +177,21 @@ class JointPD(Gains):
 
 @dataclass(frozen=True)
 class GravityPD(Gains):
-    """Joint PD, and the effort that holds the weight of the arm where it is: g(q) of the joints."""
+    """Joint PD plus the joint efforts g(q) that balance the weight of the arm in its present state.
+
+    Parameters
+    ----------
+    position_gain, velocity_gain : float or sequence
+        As for `JointPD`.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> law = supple.GravityPD(position_gain=10, velocity_gain=2)
+    >>> supple.simulate(model, controller=law, trajectory=[0.1, 0.1], duration=0.1).tau.shape
+    (101, 2)
+    """
 
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         hold = model.functions.expression("gravity")(q)[: model.joints]
@@ -173,13 +203,28 @@ class GravityPD(Gains):
 class Decoupling(Gains):
     """Nonlinear decoupling of the joints: the error obeys e'' + Gv e' + Gp e = 0 exactly.
 
-    tau = (M_rr - M_rf M_ff^-1 M_fr) u + n_r - M_rf M_ff^-1 n_f, n all forces but M qdd. Works for
-    any model; it needs the elastic state as well as the joints'.
+    Parameters
+    ----------
+    position_gain, velocity_gain : float or sequence
+        Gp in 1/s^2 and Gv in 1/s, one value or one per joint.
 
-    Attributes:
-        position_gain, velocity_gain: Gp in 1/s^2, Gv in 1/s, one or one per joint.
+    Notes
+    -----
+    tau = (M_rr - M_rf M_ff^-1 M_fr) u + n_r - M_rf M_ff^-1 n_f, where n are all forces but M qdd.
+    It works for any model; the elastic state is needed as well as that of the joints.
 
-    Source: [Theodore1997], Eqs. (35)-(37), with gravity, damping and 1/2 q_f' (dK/dl) q_f in n_r.
+    References
+    ----------
+    [Theodore1997], Eqs. (35)-(37), with gravity, damping and 1/2 q_f' (dK/dl) q_f in n_r.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> move = supple.PointToPoint([0, 0], [0.1, 0.1], 0.2)
+    >>> run = supple.simulate(model, controller=supple.Decoupling(100, 20), trajectory=move)
+    >>> run.q[-1, :2].round(4)
+    array([0.1, 0.1])
     """
 
     position_gain: Gain = 100.0
@@ -212,17 +257,32 @@ def solved(A: Expression, b: Expression) -> list[Any]:
     from ..kernels.scalars import ldl, ldl_solve
 
     if isinstance(A, ca.MX):
-        return list(ca.vertsplit(ca.solve(A, b, "lapackqr")))
+        return list(ca.vertsplit(ca.solve(A, b, "qr")))
     rows = [ca.horzsplit(row) for row in ca.vertsplit(ca.densify(A))]
     return ldl_solve(ldl([list(row) for row in rows]), ca.vertsplit(ca.densify(b)))
 
 
 @dataclass(frozen=True)
 class ComputedTorque(Gains):
-    """Computed torque on the rigid model: what the arm would need if its links did not bend.
+    """Computed torque on the rigid model: efforts of the same arm if its links did not bend.
 
-    tau = M(theta) u + h(theta, thetad) + g(theta) of the same robot with `theory: rigid`; it needs
-    the joints' state only.
+    Parameters
+    ----------
+    position_gain, velocity_gain : float or sequence
+        Gp in 1/s^2 and Gv in 1/s, one value or one per joint.
+
+    Notes
+    -----
+    tau = M(theta) u + h(theta, thetad) + g(theta) of the same robot with rigid links. Only the
+    state of the joints is needed.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> move = supple.PointToPoint([0, 0], [0.1, 0.1], 0.2)
+    >>> supple.simulate(model, controller=supple.ComputedTorque(), trajectory=move).tau.shape
+    (201, 2)
     """
 
     position_gain: Gain = 100.0
@@ -257,11 +317,114 @@ def rigid_model(model: Model) -> Model:
     return build(model.robot.with_(changes), AssumedModes(1))
 
 
+@dataclass(frozen=True)
+class Clipped(Controller):
+    """A controller whose efforts are saturated at limits.
+
+    Parameters
+    ----------
+    law : Controller
+        The controller. `Sampled` has limits of its own.
+    effort_limit : float or sequence, optional
+        Largest effort in both directions, N m or N, one value or one per joint. Default: those of
+        the robot's joints, where they have one.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> law = supple.Clipped(supple.JointPD(100, 2), effort_limit=0.5)
+    >>> start = [0, 0, 0, 0]
+    >>> run = supple.simulate(model, q0=start, controller=law, trajectory=[0.2, 0.1], duration=0.1)
+    >>> bool(abs(run.tau).max() <= 0.5)
+    True
+    """
+
+    law: Controller
+    effort_limit: Gain | None = None
+
+    checks: ClassVar = {
+        "law": instance(Controller, "a Controller, such as supple.JointPD(100, 20)"),
+        "effort_limit": optional(some(0)),
+    }
+
+    def limits(self, model: Model) -> Array:
+        """Return the limit of each joint, (joints,), infinite where there is none."""
+        if self.effort_limit is not None:
+            return _gain("effort_limit", self.effort_limit, model.joints)
+        own = [motor.effort_limit for motor in model.motors]
+        return np.array([np.inf if value is None else float(value) for value in own])
+
+    def check(self, model: Model) -> None:
+        self.law.check(model)
+        if not isinstance(self.law, Controller) or hasattr(self.law, "loop"):
+            raise SuppleError(
+                "a law with states of its own is clipped by Sampled, which tells it what was cut "
+                "off: Sampled(law, period, effort_limit=..)"
+            )
+        if not np.isfinite(self.limits(model)).any():
+            raise SuppleError("effort_limit: the robot names none for its joints, so give it")
+
+    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+        import casadi as ca
+
+        limits = self.limits(model)
+        efforts = ca.vertsplit(ca.densify(self.law.effort(model, q, qd, wanted)))
+        cut = [
+            effort if np.isinf(limit) else ca.fmin(ca.fmax(effort, -limit), limit)
+            for effort, limit in zip(efforts, limits, strict=True)
+        ]
+        return ca.vertcat(*cut)
+
+
+@dataclass(frozen=True)
+class FeedForward(Controller):
+    """A law and efforts that are known beforehand: `wanted.rdd` holds these, not an acceleration.
+
+    `simulate(tau=.., controller=..)` makes it, see `integration.feed_forward`.
+    """
+
+    law: Controller
+
+    def check(self, model: Model) -> None:
+        self.law.check(model)
+        inner: Any = self.law
+        while isinstance(inner, Clipped):
+            inner = inner.law
+        if isinstance(inner, Decoupling | ComputedTorque):
+            raise SuppleError(
+                f"tau is given with {type(inner).__name__}, which finds its own feed-forward from "
+                "the trajectory's acceleration: leave tau out, or give JointPD, GravityPD or LQR"
+            )
+        if hasattr(inner, "loop"):
+            raise SuppleError(
+                "tau beside a law with states of its own is not offered: give JointPD, GravityPD, "
+                "LQR or a function"
+            )
+
+    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+        still = Wanted(wanted.r, wanted.rd, 0 * wanted.rdd)
+        if isinstance(self.law, Clipped):  # what reaches the motors is cut off, not the law alone
+            inner = Clipped(FeedForward(self.law.law), self.law.effort_limit)
+            return inner.effort(model, q, qd, wanted)
+        return self.law.effort(model, q, qd, still) + wanted.rdd
+
+
 @dataclass(frozen=True, eq=False)
 class LQR(Controller):
-    """tau = tau0 - F [q - q_r, qd - qd_r], the linear-quadratic regulator about one state.
+    """Linear-quadratic regulator about one state, tau = tau0 - F [q - q_r, qd - qd_r].
 
-    `lqr` makes it. q_r holds the joints wanted and the elastic state of the operating point.
+    From `supple.lqr`. The reference q_r consists of the desired joint coordinates and the elastic
+    state of the operating point.
+
+    Attributes
+    ----------
+    gain : ndarray
+        F, (joints, 2 size).
+    q : ndarray
+        Operating point (size,).
+    tau : ndarray
+        Efforts tau0 there, (joints,), N m or N.
     """
 
     gain: Array
@@ -291,9 +454,32 @@ class LQR(Controller):
 def lqr(
     model: Model, theta: ArrayLike, state_weight: ArrayLike = 1.0, effort_weight: ArrayLike = 1.0
 ) -> LQR:
-    """Return the LQR of a model linearised at rest at theta.
+    """Linear-quadratic regulator of a model about rest at a pose.
 
-    Weights are one value, the diagonal, or the whole matrix, of [q, qd] and of tau.
+    Parameters
+    ----------
+    model : Model
+        Equations of motion, from `build`.
+    theta : array_like
+        Joint coordinates (joints,) of the operating point, rad or m.
+    state_weight, effort_weight : array_like
+        Weights of [q, qd] and of tau: one value, the diagonal, or the whole matrix.
+
+    Returns
+    -------
+    LQR
+        A controller with `gain` (joints, 2 size).
+
+    References
+    ----------
+    [Kleinman1968] for the refinement of the Riccati equation's solution.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> supple.lqr(model, [0, 0]).gain.shape
+    (2, 8)
     """
     q, tau, A, B = at_rest(model, theta)
     Q = weight("state_weight", state_weight, 2 * model.size)

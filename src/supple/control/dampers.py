@@ -16,6 +16,7 @@ from ..errors import SuppleError
 from ..outputs.kinds import Encoder, Strain, Tachometer
 from ..outputs.output import Output
 from .controllers import Controller, Gain, JointPD, Wanted
+from .h_infinity_synthesis import h_infinity_controller
 from .linear import LinearController
 from .plant import Plant, as_measures, plant
 
@@ -38,14 +39,21 @@ def _gauges(name: str, value: Any) -> tuple[Strain, ...]:
 
 @dataclass(frozen=True)
 class StrainFeedback(Controller):
-    """tau = -Gp e - Gv e' + Gs s + Gd s', with e the joint error and s a strain for each joint.
+    """Joint PD with strain feedback, tau = -Gp e - Gv e' + Gs s + Gd s'.
 
-    s is taken from where the arm rests by `strain_feedback`; s' comes from the elastic rates.
+    From `supple.strain_feedback`. e is the joint error and s one strain per joint, measured from
+    its value at rest; s' follows from the elastic rates.
 
-    Attributes:
-        position_gain, velocity_gain: of the joints.  strain_gain, rate_gain: N m and N m s per unit
-        of strain, one or one per joint.  gauges: a Strain for each joint, in order.  still: strains
-        at rest, one for each joint.
+    Attributes
+    ----------
+    position_gain, velocity_gain : float or tuple
+        Gains of the joints.
+    strain_gain, rate_gain : float or tuple
+        N m and N m s per unit of strain, one value or one per joint.
+    gauges : tuple of Strain
+        One per joint, in order.
+    still : tuple of float
+        Strains at rest, one per joint.
     """
 
     position_gain: Gain
@@ -105,12 +113,37 @@ def strain_feedback(
     velocity_gain: Gain,
     gauges: Sequence[Strain] | None = None,
 ) -> StrainFeedback:
-    """Return joint PD with strain feedback whose gains damp the lowest modes most, about theta.
+    """Joint PD with strain feedback whose gains damp the lowest modes most.
 
-    The strain gain of every joint is found by Nelder and Mead's search on the linear model: the
-    least damping ratio below twice the lowest frequency is made largest, while faster modes keep
-    theirs. Rates of strain are left out: they would shake the modes that the model leaves out.
-    `gauges` None: at the root of every joint's link.
+    Parameters
+    ----------
+    model : Model
+        Equations of motion, from `build`.
+    theta : array_like
+        Joint coordinates (joints,) about which the gains are tuned, rad or m.
+    position_gain, velocity_gain : float or sequence
+        Gains of the joints, N m/rad and N m s/rad, one value or one per joint.
+    gauges : sequence of Strain, optional
+        One per joint. Default: at the root of every joint's link.
+
+    Returns
+    -------
+    StrainFeedback
+
+    Notes
+    -----
+    The strain gain of every joint is found by a Nelder-Mead search on the linear model: it
+    maximises the smallest damping ratio below twice the lowest frequency, while faster modes keep
+    theirs. Strain rates are not used, because they would excite the modes that the model leaves
+    out.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> law = supple.strain_feedback(model, [0, 0], position_gain=10, velocity_gain=2)
+    >>> len(law.strain_gain)
+    2
     """
     at, servo, _ = _servo(model, theta, (position_gain, velocity_gain), gauges)
     k, n = model.joints, model.size
@@ -139,11 +172,37 @@ def resonant_damping(
     gauges: Sequence[Strain] | None = None,
     filter_damping: float = 0.3,
 ) -> LinearController:
-    """Return joint PD with a resonant filter on each joint's strain, tuned at rest at theta.
+    """Joint PD with a resonant filter on each joint's strain, tuned about a pose.
 
-    tau = -Gp e - Gv e' + g w^2 (a + b s / w) / (s^2 + 2 zeta w s + w^2) strain; w, g a and g b are
-    found as the gains of `strain_feedback` are; zeta is `filter_damping`. Joints are measured by
-    encoders and tachometers.
+    Parameters
+    ----------
+    model : Model
+        Equations of motion, from `build`.
+    theta : array_like
+        Joint coordinates (joints,) about which the filters are tuned, rad or m.
+    position_gain, velocity_gain : float or sequence
+        Gains of the joints, N m/rad and N m s/rad, one value or one per joint.
+    gauges : sequence of Strain, optional
+        One per joint. Default: at the root of every joint's link.
+    filter_damping : float
+        Damping ratio zeta of the filters.
+
+    Returns
+    -------
+    LinearController
+        It measures the joints by encoders and tachometers.
+
+    Notes
+    -----
+    tau = -Gp e - Gv e' + g w^2 (a + b s / w) / (s^2 + 2 zeta w s + w^2) strain, where w, g a and g
+    b are found by the same search as the gains of `strain_feedback`.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> supple.resonant_damping(model, [0, 0], 10, 2).A.shape
+    (4, 4)
     """
     at, servo, pd = _servo(model, theta, (position_gain, velocity_gain), gauges)
     k, n = model.joints, model.size
@@ -179,27 +238,53 @@ def h_infinity(
     noise: float = 0.05,
     mode_weight: float | None = None,
 ) -> LinearController:
-    """Return joint PD with an H-infinity law on the strains, by python-control, at rest at theta.
+    """Joint PD with an H-infinity controller on the strains, about rest at a pose.
 
-    It makes the largest gain least from efforts that disturb and noise on the gauges to strain
-    and effort, each in units of the servo: `effort_weight` weighs the effort, `noise` the noise.
-    The strain is weighed by W = 1 + m 2 z w s / (s^2 + 2 z w s + w^2), w the least damped pole of
-    the servo's loop among the lowest modes, z = 0.3: `mode_weight` m says how much more that mode
-    counts. Unless given, it is the one of 0, 1, 3, 10, .., 1000 that damps the lowest modes most
-    among those that are stable on a finer model too.
+    Parameters
+    ----------
+    model : Model
+        Equations of motion, from `build`.
+    theta : array_like
+        Joint coordinates (joints,) of the operating point, rad or m.
+    position_gain, velocity_gain : float or sequence
+        Gains of the joints, N m/rad and N m s/rad, one value or one per joint.
+    gauges : sequence of Strain, optional
+        One per joint. Default: at the root of every joint's link.
+    effort_weight : float
+        Weight of the effort.
+    noise : float
+        Weight of the noise of the gauges.
+    mode_weight : float, optional
+        How much more the least damped mode counts. Default: the value among 0, 1, 3, 10, .., 1000
+        that damps the lowest modes most and is stable on a finer model too.
+
+    Returns
+    -------
+    LinearController
+
+    Notes
+    -----
+    Minimises the largest gain from disturbing efforts and gauge noise to strain and effort, each in
+    units of the servo [Doyle1989]. The strain is weighted by W = 1 + m 2 z w s / (s^2 + 2 z w s +
+    w^2) with z = 0.3, w the least damped pole of the servo's loop among the lowest modes, and m the
+    `mode_weight`.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1), damping=0.05)
+    >>> law = supple.h_infinity(model, [0, 0], position_gain=100, velocity_gain=20)
+    >>> law.D.shape[0]
+    2
     """
-    try:
-        import control
-    except ImportError:
-        raise SuppleError("python-control is not installed: pip install supple[control]") from None
     at, servo, pd = _servo(model, theta, (position_gain, velocity_gain), gauges)
     band = _band(at, servo)
     problem: Exception | None = None
     found: list[tuple[float, LinearController]] = []
     for m in MODE_WEIGHTS if mode_weight is None else (mode_weight,):
         try:
-            law = _h_infinity(control, at, servo, pd, (effort_weight, noise, m), band)
-        except Exception as fault:  # noqa: BLE001 - the library's, told below if none is left
+            law = _h_infinity(at, servo, pd, (effort_weight, noise, m), band)
+        except (SuppleError, np.linalg.LinAlgError) as fault:  # told below if none is left
             problem = fault
             continue
         found.append((_cost(law.closed(at), band, _usual(at.A + at.B @ servo, band)), law))
@@ -212,7 +297,7 @@ def h_infinity(
         ]
     if not found:
         raise SuppleError(
-            f"no H-infinity law was found ({type(problem).__name__}: {problem}): try another "
+            f"no H-infinity law was found ({problem or 'each shakes faster modes'}): try another "
             "effort_weight, noise, mode_weight, or stiffer servo gains"
         ) from problem
     return min(found, key=itemgetter(0))[1]
@@ -236,7 +321,6 @@ def _finer(model: Model, at: Plant) -> Model:
 
 
 def _h_infinity(
-    control: Any,
     at: Plant,
     servo: Array,
     pd: Array,
@@ -253,23 +337,24 @@ def _h_infinity(
     poles = np.linalg.eigvals(A)
     near = poles[(np.abs(poles) < band) & (poles.imag > 0)]
     w = float(np.abs(near[np.argmax(near.real / np.abs(near))])) if len(near) else band / BAND
-    none, eye = np.zeros((k, k)), np.eye(k)
+    none = np.zeros((k, k))
+    eye = np.eye(k)
     # states of W, [f, f'] a strain: f'' = -w^2 f - 2 z w f' + strain
     Af = np.block([[none, eye], [-(w**2) * eye, -2 * WIDTH * w * eye]])
     Bf = np.vstack([none, eye]) @ C
     Cf = np.hstack([none, peak * 2 * WIDTH * w * eye])
-    wide = np.zeros((2 * k, k))
-    system = control.ss(
+    no_effort = np.zeros((2 * k, k))
+    # effort and strain in units of their weights, as the equations have them
+    found = h_infinity_controller(
         np.block([[A, np.zeros((n2, 2 * k))], [Bf, Af]]),
-        np.block([[B, np.zeros((n2, k)), B], [wide, wide, wide]]),
-        np.block([[C, Cf], [np.zeros((k, n2 + 2 * k))], [C, np.zeros((k, 2 * k))]]),
-        np.block([[none, none, none], [none, none, effort * eye], [none, noise * eye, none]]),
+        np.vstack([B, no_effort]),
+        np.vstack([B, no_effort]) / effort,
+        np.hstack([C, Cf]),
+        np.hstack([C, np.zeros((k, 2 * k))]) / noise,
     )
-    found = control.hinfsyn(system, k, k)[0]
-    Bk = np.hstack([np.zeros((len(found.A), 2 * k)), size * found.B, np.zeros((len(found.A), k))])
-    D = pd.copy()
-    D[:, 2 * k : 3 * k] += unit * size * found.D
-    return LinearController.about(at, np.array(found.A), Bk, unit * np.array(found.C), D)
+    states = len(found.A)
+    Bk = np.hstack([np.zeros((states, 2 * k)), size / noise * found.B, np.zeros((states, k))])
+    return LinearController.about(at, found.A, Bk, unit / effort * found.C, pd.copy())
 
 
 def _servo(

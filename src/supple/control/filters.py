@@ -28,7 +28,15 @@ HERTZ = number(1e-6, 1e7, unit="of Hz")
 
 
 class CalmDuration(NamedTuple):
-    """A duration of a time law, s, and the part of the move that is left as vibration after it."""
+    """Duration of a move by a time law, and the vibration that remains after it.
+
+    Parameters
+    ----------
+    time : float
+        Duration, s.
+    left : float
+        Remaining amplitude, as a fraction of the move.
+    """
 
     time: float
     left: float
@@ -47,16 +55,44 @@ def filtered(
     frequency_hz: float = 10.0,
     damping_ratio: float | None = None,
 ) -> Array:
-    """Return samples of a command, (N,) or (N, joints) at `rate` in Hz, after a filter; more rows.
+    """Pass samples of a command through a notch or a low-pass filter.
 
-    A `notch` sits at a mode of that frequency and damping ratio (0); a `low-pass` of second order
-    has that corner and damping ratio (1). Straight lines between samples are filtered exactly.
+    Parameters
+    ----------
+    samples : array_like
+        Positions, (N,) or (N, joints).
+    rate : float
+        Samples per second.
+    kind : {"notch", "low-pass"}
+        A notch at the frequency and damping ratio of a mode, or a second-order low-pass with this
+        corner.
+    frequency_hz : float
+        Frequency of the mode or corner, Hz.
+    damping_ratio : float, optional
+        Default: 0 for the notch, 1 for the low-pass.
+
+    Returns
+    -------
+    ndarray
+        Filtered samples; more rows than before, until the filter has settled.
+
+    Notes
+    -----
+    The filter acts exactly on the straight lines between the samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import supple
+    >>> ramp = np.linspace(0.0, 1.0, 100)
+    >>> bool(abs(supple.filtered(ramp, 1000, "low-pass", 20.0)[-1] - 1) < 1e-3)
+    True
     """
     from scipy.signal import cont2discrete, dlsim
 
     try:
         x = np.asarray(samples, float)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         x = np.empty(0)
     if x.ndim not in (1, 2) or len(x) < 2 or not np.isfinite(x).all():
         raise SuppleError("samples: give positions (N,) or (N, joints), finite numbers")
@@ -105,10 +141,32 @@ def calm_durations(
     count: int = 3,
     shortest: float = 0.0,
 ) -> list[CalmDuration]:
-    """Return the first durations, from `shortest` on, at which a time law excites modes least.
+    """Durations of a move at which a time law excites given modes least.
 
-    `law` is cubic, quintic or septic, as of PointToPoint; of several modes the worst counts. `left`
-    is the amplitude in the worst mode as a part of the move.
+    Parameters
+    ----------
+    law : {"cubic", "quintic", "septic"}
+        Time law, as for `PointToPoint`.
+    frequency_hz : float or array_like
+        Frequencies of the modes, Hz. With several the worst one counts.
+    damping_ratio : float
+        Damping ratio of the modes.
+    count : int
+        Number of durations.
+    shortest : float
+        Smallest duration to consider, s.
+
+    Returns
+    -------
+    list of CalmDuration
+        The first `count` durations, each with the amplitude `left` in the worst mode as a fraction
+        of the move.
+
+    Examples
+    --------
+    >>> import supple
+    >>> [round(found.time, 3) for found in supple.calm_durations("septic", 7.2)]
+    [0.309, 0.461, 0.606]
     """
     from scipy.optimize import minimize_scalar
 

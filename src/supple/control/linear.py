@@ -26,15 +26,27 @@ Expression = Any
 
 @dataclass(frozen=True, eq=False)
 class LinearController(Controller):
-    """z' = A z + B [y - y0, r - r0], tau = tau0 + C z + D [y - y0, r - r0].
+    """Linear dynamic controller on measured outputs and desired joint coordinates.
 
-    y is what is measured, r the joint coordinates wanted. With a `period` the first equation gives
-    z at the next sample, and the law runs in `Sampled` of that period.
+    z' = A z + B [y - y0, r - r0] and tau = tau0 + C z + D [y - y0, r - r0], with measured outputs y
+    and desired joint coordinates r. With a `period` the first equation gives z at the next sample,
+    and the controller runs in `Sampled` with that period.
 
-    Attributes:
-        A: (s, s).  B: (s, outputs + joints).  C: (joints, s).  D: (joints, outputs + joints).
-        measures: the outputs, in order.  y0, r0, tau0: where it was designed.
-        period: s, or None in continuous time.
+    Attributes
+    ----------
+    A, B, C, D : ndarray
+        Matrices (s, s), (s, outputs + joints), (joints, s) and (joints, outputs + joints).
+    measures : tuple of Output
+        The measured outputs, in order.
+    y0, r0, tau0 : ndarray
+        Operating point of the design.
+    period : float or None
+        Sampling period, s; None in continuous time.
+    anti_windup : ndarray or None
+        (s, joints): change of z per unit of (applied - commanded) effort when the effort is
+        saturated, in `Sampled` with effort limits and in generated C.
+    delay : float or None
+        Delay for which it was designed, s; None if for no particular one.
     """
 
     A: Array
@@ -46,11 +58,15 @@ class LinearController(Controller):
     r0: Array
     tau0: Array
     period: float | None = None
+    anti_windup: Array | None = None
+    delay: float | None = None
 
     checks: ClassVar = {
         **dict.fromkeys(("A", "B", "C", "D", "y0", "r0", "tau0"), reals),
         "measures": lambda name, value: tuple(value) if isinstance(value, tuple | list) else value,
         "period": optional(number(1e-7, give="seconds between two samples, 1e-7 at least")),
+        "anti_windup": optional(reals),
+        "delay": optional(number(0, unit="of seconds")),
     }
 
     @classmethod
@@ -76,6 +92,8 @@ class LinearController(Controller):
             "r0": (k,),
             "tau0": (k,),
         }
+        if self.anti_windup is not None:
+            shapes["anti_windup"] = (s, k)
         for name, wanted in shapes.items():
             if getattr(self, name).shape != wanted:
                 raise SuppleError(
@@ -166,7 +184,8 @@ class LinearController(Controller):
         back = np.linalg.inv(unit - half * self.A)
         A, B = back @ (unit + half * self.A), period * back @ self.B
         C, D = self.C @ back, self.D + half * self.C @ back @ self.B
-        return replace(self, A=A, B=B, C=C, D=D, period=period)
+        back_in = None if self.anti_windup is None else period * back @ self.anti_windup
+        return replace(self, A=A, B=B, C=C, D=D, period=period, anti_windup=back_in)
 
     def closed(self, at: Plant, period: float | None = None, delay: float = 0.0) -> Array:
         """Return the matrix of the loop with a plant: of rates, or from sample to sample.

@@ -36,15 +36,21 @@ MET = 1e-11  # of the arm's reach: where Newton's method stops
 
 @dataclass(frozen=True)
 class Line(Trajectory):
-    """Joint coordinates that lead the tip along straight lines from where it is at `start`.
+    """Joint motion that moves the tip of a serial arm along straight lines.
 
-    Attributes:
-        robot: a serial arm.  start: (joints,), where it begins.  points: (3,) or (K, 3), where the
-        tip goes, base axes, m; (2,) or (K, 2) in the plane of a planar arm.  speed, acceleration:
-        of the tip along the lines and at the corners, m/s and m/s^2; short lines are slower.
-
-    An arm with as many joints as the tip has coordinates (2 in a plane, 3 in space) follows with
-    its tip's place; one with as many as place and attitude together (3, 6) keeps its attitude too.
+    Parameters
+    ----------
+    robot : SerialRobot
+        An arm with as many joints as the tip has coordinates (2 in the plane, 3 in space) follows
+        with the position of its tip; one with as many as position and attitude together (3, 6) also
+        keeps its attitude.
+    start : sequence of float
+        Joint coordinates (joints,) of the start, rad or m.
+    points : sequence
+        Corners of the path of the tip, (3,) or (K, 3), base axes, m; (2,) or (K, 2) for a planar
+        arm.
+    speed, acceleration : float
+        Of the tip along the lines and at the corners, m/s and m/s^2; short lines are slower.
     """
 
     robot: SerialRobot
@@ -120,6 +126,11 @@ class Line(Trajectory):
         return times, places, speeds
 
     @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of the joints."""
+        return tuple(name for name, _ in architecture_of(self.robot).motors)
+
+    @property
     def duration(self) -> float:
         return float(self._course[0][-1])
 
@@ -172,17 +183,26 @@ class Line(Trajectory):
     def _jacobian(self, theta: Array) -> Array:
         """J (N, rows, n): motion of the tip and turning of its axes per joint rate, base axes."""
         placed = place(self.robot, theta)
-        columns = []
+        columns: dict[str, Array] = {}  # one for each coordinate, by the link that has it
         for i, link in enumerate(self.robot.links):
             if link.joint.type == "revolute":
                 z = placed.R[:, i] @ link.joint.direction
                 moved = np.cross(z, placed.tip - placed.p[:, i])
-                columns.append(np.concatenate([moved, z], axis=1))
+                motion = np.concatenate([moved, z], axis=1)
             elif link.joint.type == "prismatic":
-                columns.append(np.pad(placed.R[:, i, :, 0], ((0, 0), (0, 3))))
-        return np.stack(columns, axis=2)[:, self._rows]
+                motion = np.pad(placed.R[:, i, :, 0], ((0, 0), (0, 3)))
+            else:
+                continue
+            mimic = link.joint.mimic
+            if mimic is None:
+                columns[link.name] = columns.get(link.name, 0.0) + motion
+            else:  # it moves with another joint
+                followed = columns.get(mimic.joint, 0.0)
+                columns[mimic.joint] = followed + mimic.multiplier * motion
+        ordered = [columns[link.name] for link in self.robot.moving]
+        return np.stack(ordered, axis=2)[:, self._rows]
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         x, v, a = self.tip(t)
         known, joints = self._knots
         guess = np.stack([np.interp(t, known, column) for column in joints.T], axis=1)

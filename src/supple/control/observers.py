@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,19 +21,35 @@ from .plant import Plant, as_measures, plant, riccati, weight
 __all__ = ["Observer", "lqg", "observer"]
 
 Array = NDArray[np.float64]
+TRACKING = 3.0  # times as fast as they act are integrals led back where an effort is cut off
 
 
 @dataclass(frozen=True, eq=False)
 class Observer(Held):
-    """Kalman's filter of a model about rest, in steady state.
+    """Steady-state Kalman filter of a model about rest.
 
+    From `supple.observer`.
+
+    Attributes
+    ----------
+    A, B, C, D : ndarray
+        Linear model; all quantities are deviations from rest.
+    gain : ndarray
+        Filter gain (states, outputs).
+    covariance : ndarray
+        Covariance of the error of [q, qd] after a sample, (2 N, 2 N).
+    plant : Plant
+        The system of the design.
+    period : float or None
+        Sampling period, s.
+    delay : float
+        Delay of the efforts, s.
+
+    Notes
+    -----
     In continuous time xh' = A xh + B tau + gain (y - C xh - D tau). From sample to sample
-    xh_(k|k) = xh_(k|k-1) + gain (y_k - C xh_(k|k-1)), xh_(k+1|k) = A xh_(k|k) + B tau_k, with the
-    efforts under way among the states, see `held`. All are deviations from rest.
-
-    Attributes:
-        gain: (states, outputs).  covariance: (2 N, 2 N), of the error of [q, qd] after a sample.
-        states: 2 N, those of [q, qd].  plant: what it was designed on.  period, delay: s, or None.
+    xh_(k|k) = xh_(k|k-1) + gain (y_k - C xh_(k|k-1)) and xh_(k+1|k) = A xh_(k|k) + B tau_k, with
+    delayed efforts among the states.
     """
 
     A: Array
@@ -89,12 +105,34 @@ def observer(
     period: float | None = None,
     delay: float = 0.0,
 ) -> Observer:
-    """Return Kalman's filter of a model at rest at theta, from what is measured.
+    """Steady-state Kalman filter of a model about rest at a pose.
 
-    `measures` are outputs; None: an encoder on every joint. `effort_noise` and `measurement_noise`
-    are standard deviations, one or one each, of disturbances that come with the efforts and of the
-    outputs: of every sample with a `period`, else of white noise per root of a second. `delay`: of
-    the efforts, as in Sampled.
+    Parameters
+    ----------
+    model : Model
+        Equations of motion, from `build`.
+    theta : array_like
+        Joint coordinates (joints,) of the operating point, rad or m.
+    measures : sequence of Output, optional
+        Measured outputs. Default: an encoder on every joint.
+    effort_noise, measurement_noise : array_like
+        Standard deviations, one value or one each, of disturbances that act like efforts and of the
+        outputs: per sample with a `period`, else of white noise per root of a second.
+    period : float, optional
+        Sampling period, s. Default: continuous time.
+    delay : float
+        Delay of the efforts, s, as in `Sampled`.
+
+    Returns
+    -------
+    Observer
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> supple.observer(model, [0, 0]).gain.shape
+    (8, 2)
     """
     at = plant(model, theta, as_measures(measures, model))
     W = weight("effort_noise", effort_noise, model.joints) ** 2
@@ -120,7 +158,7 @@ def observer(
 
 
 @checked(**ARGUMENTS, integral=number(0, 1e9, give="a weight from 0 to 1e9"))
-def lqg(  # noqa: PLR0913 - every choice by keyword
+def lqg(
     model: Model,
     theta: ArrayLike,
     measures: Sequence[Output] | None = None,
@@ -133,12 +171,42 @@ def lqg(  # noqa: PLR0913 - every choice by keyword
     period: float | None = None,
     delay: float = 0.0,
 ) -> LinearController:
-    """Return the linear-quadratic regulator on a Kalman filter's estimate, about rest at theta.
+    """Linear-quadratic regulator on the estimate of a Kalman filter, about rest at a pose.
 
-    Weights are one value, the diagonal or the matrix, of [q, qd] and of tau; noise is as for
-    `observer`. `integral` weighs the integral of each joint's error: above zero the joints reach
-    their reference whatever constant effort disturbs them. With a `period` the design is exact for
-    efforts that are held and come `delay` late: run it in Sampled with both.
+    Parameters
+    ----------
+    model : Model
+        Equations of motion, from `build`.
+    theta : array_like
+        Joint coordinates (joints,) of the operating point, rad or m.
+    measures : sequence of Output, optional
+        Measured outputs. Default: an encoder on every joint.
+    state_weight, effort_weight : array_like
+        Weights of [q, qd] and of tau: one value, the diagonal, or the matrix.
+    effort_noise, measurement_noise : array_like
+        As for `observer`.
+    integral : float
+        Weight of the integral of each joint's error. If positive, the joints reach their reference
+        under any constant disturbance.
+    period : float, optional
+        Sampling period, s. The design is then exact for efforts that are constant between samples:
+        run it in `Sampled` with the same period and delay. Default: continuous time.
+    delay : float
+        Delay of the efforts, s.
+
+    Returns
+    -------
+    LinearController
+        Where `Sampled` saturates the efforts, observer and integrals take this into account, so
+        that nothing winds up.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> law = supple.lqg(model, [0, 0], period=0.005)
+    >>> law.C.shape[0]
+    2
     """
     outputs = as_measures(measures, model)
     joints = None
@@ -198,7 +266,17 @@ def _joined(
     B = np.block([[feed, np.zeros((s, k))], [rate * joints, -rate * np.eye(k)[:more]]])
     A[:s] += own @ C
     B[:s] += own @ D
-    return LinearController.about(at, A, B, C, D, period)
+    law = LinearController.about(at, A, B, C, D, period)
+    # Where an effort is cut off at its limit the observer sees what acts, not what was wanted, and
+    # the integrals are led to where the law would ask for just that, within a part of their time
+    cut = np.vstack([own, np.zeros((more, k))])
+    if more:
+        reset_time = float(np.linalg.norm(K[:, :k]) / np.linalg.norm(Ki))  # s
+        rate_back = TRACKING / reset_time
+        share = rate_back if period is None else min(1.0, rate_back * period)
+        cut[s:] = -share * np.linalg.pinv(Ki)
+    delay = None if period is None else seen.delay
+    return replace(law, anti_windup=cut, delay=delay)
 
 
 def _regular(name: str, matrix: Array) -> None:

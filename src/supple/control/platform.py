@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..answers.held import kept
-from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
+from ..architectures.assembling import resolve
 from ..architectures.delta_motion import motion
-from ..architectures.kinds import architecture_of
+from ..architectures.kinds import architecture_of, assembled
 from ..architectures.posing import inverse, led, posed
+from ..architectures.tree import Tree, placed
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot, need_robot
-from ..structure import as_mechanism
 from .trajectories import CirclePath, InvertedU, Trajectory
 
 __all__ = ["PlatformPath", "leads_platform"]
@@ -29,14 +29,23 @@ MET = 1e-9  # of the robot's size: where the tip is met
 
 @dataclass(frozen=True)
 class PlatformPath(Trajectory):
-    """Motors of a rigid robot whose platform or tip follows a path, in base axes and metres.
+    """Motor motion of a rigid robot whose platform or tip follows a path.
 
-    Of a Delta its platform, in closed form. Of an arm or a mechanism its tip, by Newton's method
-    along the path: it needs as many motors as its tip has coordinates, 2 in a plane, 3 in space.
+    Parameters
+    ----------
+    robot : Robot
+        A Delta (solved in closed form), or an arm or mechanism with as many motors as its tip has
+        coordinates, 2 in the plane or 3 in space (solved by Newton's method along the path).
+    path : Trajectory
+        Path of x, y, z (x, y in the plane), base axes, m: `CirclePath`, `InvertedU`, `WayPoints`,
+        ...
 
-    Attributes:
-        robot: whose motors.  path: CirclePath, InvertedU, WayPoints, PointToPoint, ... of x, y, z;
-        of x, y in a plane.
+    Examples
+    --------
+    >>> import supple
+    >>> motors = supple.PlatformPath(supple.load("kuo-delta"), supple.CirclePath())
+    >>> motors.at(0.1)[0].shape
+    (3,)
     """
 
     robot: Robot
@@ -65,6 +74,11 @@ class PlatformPath(Trajectory):
         self._knots  # noqa: B018  a path that cannot be followed is refused here
 
     @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of the motors."""
+        return tuple(name for name, _ in architecture_of(self.robot).motors)
+
+    @property
     def periodic(self) -> bool:  # type: ignore[override]
         """Whether the path repeats."""
         return self.path.periodic
@@ -82,8 +96,8 @@ class PlatformPath(Trajectory):
         return self.path.seams
 
     @property
-    def _geometry(self) -> Mechanism:
-        return mechanism_of(as_mechanism(self.robot))
+    def _geometry(self) -> Tree:
+        return assembled(self.robot)
 
     @kept
     def _knots(self) -> tuple[Array, Array]:
@@ -95,8 +109,8 @@ class PlatformPath(Trajectory):
         first, reason = inverse(m, P[:1])
         found = [first[0]]
         if not reason[0]:  # theta alone must say where its loops stand
-            x, reason = resolve(m.robot, first[0, m.driven])
-            tip = placed(m, x).frame(m.robot.tip_index, None, np.eye(3), np.zeros(3))[1]
+            x, reason = resolve(m, first[0, m.driven])
+            tip = placed(m, x).frame(m.form.tip_index, None, np.eye(3), np.zeros(3))[1]
             if not reason[0] and np.abs(tip[0, : P.shape[1]] - P[0]).max() > MET * m.size:
                 reason = np.array(["its loops are assembled otherwise at these motor coordinates"])
         if reason[0]:
@@ -111,7 +125,7 @@ class PlatformPath(Trajectory):
             found.append(x[0])
         return t, np.array(found)
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         if architecture_of(self.robot).asked_by == "position":
             return motion(cast("DeltaRobot", self.robot), *self.path.at(t)).theta
         m, (known, poses) = self._geometry, self._knots

@@ -41,18 +41,33 @@ def _a_law(name: str, value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Sampled(Held):
-    """A law that is carried out by a computer: read, computed, held.
+    """A controller run by a computer: sampled, delayed, with constant efforts between samples.
 
-    A function may remember: it is called once a sample, in the order of time, and never besides.
+    Parameters
+    ----------
+    law : Controller or callable
+        A Controller, or a function ``f(t, q, qd)`` or ``f(t, q, qd, (r, rd, rdd))`` that returns
+        efforts. A function may have memory: it is called exactly once per sample, in order of time.
+    period : float
+        Time between samples, s.
+    delay : float
+        Time from a sample until its effort acts, s; may exceed the period.
+    effort_limit : float or sequence, optional
+        Largest effort in both directions, N m or N, one value or one per joint. Default: those of
+        the robot's joints, where they have one.
+    quantisation : float or sequence, optional
+        Step to which measured joint coordinates are rounded, rad or m. Rates are not rounded.
+    lag : float or sequence
+        Time constant of the motors' current loops, s: lag dtau/dt = command - tau.
 
-    Attributes:
-        law: a Controller, or a function f(t, q, qd) or f(t, q, qd, (r, rd, rdd)) to efforts.
-        period: s between two samples, at k period.  delay: s from a sample until its effort acts;
-        it may exceed the period.  effort_limit: largest effort either way, one or one per joint;
-        None: that of the robot's joints, where they have one.  quantisation: step to which
-        measured joint coordinates are rounded (rad, m), one or one per joint; their rates are not.
-        lag: time constant of the motors' current loops, s, one or one per joint: the effort follows
-        what is commanded by lag dtau/dt = command - tau.
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> servo = supple.Sampled(supple.JointPD(10, 2), period=0.01, delay=0.002)
+    >>> move = supple.PointToPoint([0, 0], [0.1, 0.1], 0.2)
+    >>> supple.simulate(model, controller=servo, trajectory=move).tau.shape
+    (201, 2)
     """
 
     law: Law

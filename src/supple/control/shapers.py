@@ -57,13 +57,32 @@ class Zero:
 
 @dataclass(frozen=True, eq=False)
 class Shaper(Held):
-    """Impulses that a command is convolved with. `shaper` makes them.
+    """Impulses with which a command is convolved.
 
-    Attributes:
-        kind: its name, several joined by `*`.
-        times, amplitudes: (n,) the impulses, s, in order; amplitudes sum to 1.
-        frequency_hz, damping_ratio: what it was designed for; of several modes the lowest.
-        zeros: the poles that it leaves at rest.
+    From `supple.shaper`.
+
+    Attributes
+    ----------
+    kind : str
+        Name; several are joined by a star.
+    times, amplitudes : ndarray
+        Impulses (n,), s, in order; the amplitudes sum to 1.
+    frequency_hz, damping_ratio : float
+        Design values; for several modes those of the lowest.
+    zeros : tuple
+        Poles that the shaper leaves at rest.
+
+    Notes
+    -----
+    The residual vibration at frequency f is
+    exp(-zeta w t_n) abs(sum A_i exp(zeta w t_i + i w_d t_i)), a fraction of the unshaped vibration.
+
+    Examples
+    --------
+    >>> import supple
+    >>> shaper = supple.shaper("zv", frequency_hz=5.0)
+    >>> shaper.times, shaper.amplitudes
+    (array([0. , 0.1]), array([0.5, 0.5]))
     """
 
     kind: str
@@ -292,15 +311,39 @@ def shaper(
     band: tuple[float, float] | None = None,
     tolerance: float = 0.05,
 ) -> Shaper:
-    """Return a shaper for one mode, for several (convolved), or for a band of frequencies.
+    """Design an input shaper for one mode, for several modes, or for a band of frequencies.
 
-    Args:
-        kind: zv, mzv, zvd, zvdd, ei, 2hump-ei or 3hump-ei.
-        frequency_hz: natural (undamped) frequency, or several.
-        damping_ratio: of each mode; one value, or one for each frequency.
-        band: (low, high) in Hz instead: as many impulses as the kind has, their amplitudes and
-        spacing chosen to make the largest residual in the band as small as possible.
-        tolerance: height of the humps of ei kinds.
+    Parameters
+    ----------
+    kind : {"zv", "mzv", "zvd", "zvdd", "ei", "2hump-ei", "3hump-ei"}
+        Kind of shaper. Later ones are longer and less sensitive to errors of the frequency.
+    frequency_hz : float or sequence of float
+        Natural (undamped) frequency, Hz. The shapers of several modes are convolved.
+    damping_ratio : float or sequence of float
+        Damping ratio, one value or one per frequency.
+    band : (low, high), optional
+        Instead of `frequency_hz`: a band in Hz. The shaper has as many impulses as its kind; their
+        amplitudes and spacing minimise the largest residual vibration in the band.
+    tolerance : float
+        Residual vibration at the humps of the ei kinds, a fraction.
+
+    Returns
+    -------
+    Shaper
+        Impulse `times` (s) and `amplitudes`.
+
+    References
+    ----------
+    [Singer1990] for zv and zvd, [Singhose1997] for the ei kinds.
+
+    Examples
+    --------
+    >>> import supple
+    >>> shaper = supple.shaper("zvd", frequency_hz=7.2, damping_ratio=0.02)
+    >>> shaper.times.round(4)
+    array([0.    , 0.0695, 0.1389])
+    >>> round(float(shaper.residual(7.9)), 4)  # vibration left if the true frequency is 10 % higher
+    0.0216
     """
     if kind not in SHAPERS:
         raise SuppleError(f"shaper is {kind!r}: choose one of {', '.join(SHAPERS)}")

@@ -11,7 +11,8 @@ a mode depends on its phase alone).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, overload
@@ -21,15 +22,17 @@ from numpy.polynomial import Chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Timed, kept
+from ..arguments import reals, shown
 from ..errors import SuppleError
 from .shapers import Shaper
-from .trajectories import Trajectory
+from .trajectories import Motion, Trajectory
 
 __all__ = ["Samples", "Scheduled", "Shaped", "residual_amplitude", "shaped"]
 
 Array = NDArray[np.float64]
 POINTS = 41  # at which a frequency is asked along a path
 MOST = 2561  # the same along a path of many moves
+CUBIC_POWERS = np.array([3.0, 2.0, 1.0, 0.0])
 FITS = 2e-3  # of the frequency: what a polynomial through POINTS may miss
 
 
@@ -48,6 +51,11 @@ class Shaped(Trajectory):
     shaper: Shaper
 
     @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of its coordinates."""
+        return self.unshaped.names
+
+    @property
     def smooth(self) -> bool:  # type: ignore[override]
         return self.unshaped.smooth
 
@@ -61,12 +69,20 @@ class Shaped(Trajectory):
 
     @property
     def breaks(self) -> tuple[float, ...]:
+        return self._delayed(self.unshaped.breaks)
+
+    @property
+    def seams(self) -> tuple[float, ...]:
+        return self._delayed(self.unshaped.seams)
+
+    def _delayed(self, times: tuple[float, ...]) -> tuple[float, ...]:
+        """Both ends of what is shaped and times between them, after every impulse."""
         T = self.duration
-        once = np.array([0.0, *self.unshaped.breaks, self.unshaped.duration])
+        once = np.array([0.0, *times, self.unshaped.duration])
         found = np.add.outer(self.shaper.times, once).ravel()
         return _apart(found % T if self.periodic else found, T)
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         x, v, a = (0.0, 0.0, 0.0)
         for delay, share in zip(self.shaper.times, self.shaper.amplitudes, strict=True):
             moved = self.unshaped(t - delay)
@@ -89,6 +105,11 @@ class Scheduled(Trajectory):
     times: Array
     omega: Array
     smooth: bool = field(default=True, init=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of its coordinates."""
+        return self.unshaped.names
 
     def __post_init__(self) -> None:
         """Check the schedule."""
@@ -165,7 +186,7 @@ class Scheduled(Trajectory):
         joints = self._when(phases) if len(self.times) > POINTS else np.empty(0)
         return _apart(np.concatenate([self.breaks, joints]), self.duration)
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         w, wd, p = self._outside(t)
         x, v, a = (0.0, 0.0, 0.0)
         for delay, share in zip(self._delays, self.shaper.amplitudes, strict=True):
@@ -183,14 +204,87 @@ class Scheduled(Trajectory):
 class Samples(Timed, Trajectory):
     """A trajectory through samples: cubic splines, at rest at both ends.
 
-    Attributes:
-        t: (N,) times from 0, s.  positions: (N, n).  velocities: (N, n), where they are known.
+    Parameters
+    ----------
+    t : array_like
+        Increasing times (N,), s. The trajectory's own time begins at 0; `begin` keeps the first of
+        them.
+    positions : array_like
+        Coordinates at these times, (N, n) or (N,), rad or m.
+    velocities : array_like, optional
+        Velocities (N, n), where known: the splines match them too.
+    names : sequence of str, optional
+        Names of the coordinates: the robot's links or joints, in any order.
+    begin : float
+        First time of the original samples, s.
+    header : mapping
+        Other fields of a ROS message, kept for writing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import supple
+    >>> t = np.linspace(0.0, 1.0, 101)
+    >>> move = supple.Samples(t, np.column_stack([t**2 * (3 - 2 * t), 0 * t]))
+    >>> move.at(0.5)[0].round(6)
+    array([0.5, 0. ])
     """
 
     t: Array
     positions: Array
     velocities: Array | None = None
-    smooth: bool = field(default=True, init=False)
+    names: tuple[str, ...] = ()
+    begin: float = 0.0
+    header: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    smooth: bool = field(default=True, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the samples, and let their time begin at 0."""
+        t = reals("t", self.t, "give rising times in seconds")
+        positions = reals("positions", self.positions, "give coordinates (N, n), a row a time")
+        if t.ndim != 1 or positions.ndim not in (1, 2) or len(t) != len(positions) or len(t) < 2:
+            raise SuppleError(
+                f"samples need times (N,) and positions (N, n), two or more of them: t has shape "
+                f"{t.shape} and positions {positions.shape}"
+            )
+        positions = positions.reshape(len(t), -1)
+        if not positions.shape[1]:
+            raise SuppleError("positions hold no coordinate: give one column for each joint")
+        velocities = self.velocities
+        if velocities is not None:
+            velocities = reals("velocities", velocities).reshape(len(t), -1)
+            if velocities.shape != positions.shape:
+                raise SuppleError(
+                    f"velocities have shape {velocities.shape} and positions {positions.shape}: "
+                    "give one for each"
+                )
+        together = (t, positions) if velocities is None else (t, positions, velocities)
+        if not all(np.isfinite(part).all() for part in together):
+            raise SuppleError("t and positions must be finite numbers")
+        if (np.diff(t) <= 0).any():
+            k = int(np.argmax(np.diff(t) <= 0))
+            raise SuppleError(
+                f"t does not rise from {t[k]:g} s to {t[k + 1]:g} s (sample {k + 2}): give rising "
+                "times"
+            )
+        given: Any = self.names
+        if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+            raise SuppleError(f"names is {shown(given)}: give the names of the coordinates")
+        names = tuple(given)
+        if names and len(names) != positions.shape[1]:
+            raise SuppleError(
+                f"{len(names)} names are given ({', '.join(names):.60}) for {positions.shape[1]} "
+                "coordinates: give one for each"
+            )
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise SuppleError(f"two coordinates are named {twice:.60}: every name stands once")
+        object.__setattr__(self, "begin", self.begin + float(t[0]))
+        object.__setattr__(self, "t", t - t[0])
+        object.__setattr__(self, "positions", positions)
+        object.__setattr__(self, "velocities", velocities)
+        object.__setattr__(self, "names", names)
+        super().__post_init__()
 
     @property
     def seams(self) -> tuple[float, ...]:
@@ -204,8 +298,42 @@ class Samples(Timed, Trajectory):
             return CubicHermiteSpline(self.t, self.positions, self.velocities)
         return CubicSpline(self.t, self.positions, bc_type="clamped")
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    @cached_property
+    def _prepared(self) -> Callable[[float], Motion]:
+        """One time from the coefficients of the spline."""
+        return _SplineMotion(self.t.tolist(), np.moveaxis(self._spline.c, 0, 1).copy())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the samples."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_spline"}
+
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         return self._spline(t), self._spline(t, 1), self._spline(t, 2)
+
+
+class _SplineMotion:
+    """Position, velocity and acceleration at one time, from the coefficients of cubic pieces."""
+
+    __slots__ = ("coefficients", "double", "last", "size", "times")
+
+    def __init__(self, times: list[float], coefficients: Array) -> None:
+        # (pieces, 4, n), highest power first, to (pieces, 4, 3 n): the rates side by side with it
+        cubic, square, linear, _ = np.moveaxis(coefficients, 1, 0)
+        none = np.zeros_like(cubic)
+        velocity = np.stack([none, 3 * cubic, 2 * square, linear], axis=1)
+        acceleration = np.stack([none, none, 6 * cubic, 2 * square], axis=1)
+        self.coefficients = list(np.concatenate([coefficients, velocity, acceleration], axis=2))
+        self.times = times
+        self.size = cubic.shape[1]
+        self.double = 2 * self.size
+        self.last = len(times) - 2
+
+    def __call__(self, t: float) -> Motion:
+        """Return the motion at one time, (n,) each."""
+        k = min(max(bisect_right(self.times, t) - 1, 0), self.last)
+        row = ((t - self.times[k]) ** CUBIC_POWERS) @ self.coefficients[k]
+        return row[: self.size], row[self.size : self.double], row[self.double :]
 
 
 @overload
@@ -213,23 +341,39 @@ def shaped(trajectory: Trajectory, shaper: Shaper) -> Shaped: ...
 @overload
 def shaped(trajectory: ArrayLike, shaper: Shaper, rate: float) -> Array: ...
 def shaped(trajectory: Any, shaper: Shaper, rate: float | None = None) -> Any:
-    """Return a trajectory, or samples at a rate, convolved with a shaper.
+    """Convolve a trajectory, or samples of one, with a shaper.
 
-    Args:
-        trajectory: a Trajectory, which gives a Trajectory; or positions (N,) or (N, joints) at
-        `rate` in Hz, which gives more of them: the first value is held before the samples, the
-        last one after them, until the last impulse has ended.
-        shaper: of `supple.shaper`.
+    Parameters
+    ----------
+    trajectory : Trajectory or array_like
+        A Trajectory, or positions (N,) or (N, joints) sampled at `rate`.
+    shaper : Shaper
+        From `supple.shaper`.
+    rate : float, optional
+        Samples per second, if samples are given.
+
+    Returns
+    -------
+    Trajectory or ndarray
+        Of the same sort as the input, longer by the duration of the shaper. Before the samples the
+        first value applies, after them the last one, until the last impulse has ended.
+
+    Examples
+    --------
+    >>> import supple
+    >>> move = supple.PointToPoint([0, 0], [0.5, 0.3], 1.0)
+    >>> round(supple.shaped(move, supple.shaper("zvd", 7.2, 0.02)).duration, 4)
+    1.1389
     """
     if not isinstance(shaper, Shaper):
-        raise SuppleError(f"shaper is {shaper!r:.60}: give one made by supple.shaper('zvd', 7.2)")
+        raise SuppleError(f"shaper is {shown(shaper)}: give one made by supple.shaper('zvd', 7.2)")
     if isinstance(trajectory, Trajectory):
         if rate is not None:
             raise SuppleError("rate is for samples: a Trajectory needs none")
         return Shaped(trajectory, shaper)
     try:
         x = np.asarray(trajectory, float)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         x = np.empty(0)
     if x.ndim not in (1, 2) or len(x) < 2 or not np.isfinite(x).all():
         raise SuppleError("give a Trajectory, or samples (N,) or (N, joints) of finite numbers")

@@ -6,59 +6,112 @@ Time laws run from 0 to 1 over tau = 0..1: polynomials that start and stop with 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.polynomial import Polynomial
+from numpy.polynomial.polynomial import polyval
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.answer import Plotted
 from ..answers.held import Held, kept
+from ..answers.registry import called
 from ..arguments import checked, number, one_of, reals, shown, some, vector
 from ..errors import SuppleError
+from ..kernels.polynomial_table import PolynomialTable, tabulate
 
 __all__ = [
     "LAWS",
     "NAMED",
     "PATHS",
     "CirclePath",
+    "Guided",
     "Hold",
     "InvertedU",
+    "Joined",
     "ParabolicBlends",
     "PointToPoint",
+    "Reordered",
     "Repeated",
     "Slowed",
     "Trajectory",
     "WayPoints",
     "a_trajectory",
+    "in_order",
     "scaled_to",
+    "with_names",
 ]
 
 Array = NDArray[np.float64]
+Motion = tuple[Array, Array, Array]  # position, velocity, acceleration
+TABLE_ERROR = 1e-10  # of the largest value: what prepared polynomials may miss
+MAX_SEAMS = 5000  # pieces that are prepared; more are evaluated one by one
+PREPARED = ("_ends", "_prepared")  # not pickled
+MEETS = 1e-6  # of the larger of travel and 1: how far apart two moves may be where they are joined
 LAWS = {
     "linear": Polynomial([0, 1]),
     "cubic": Polynomial([0, 0, 3, -2]),
     "quintic": Polynomial([0, 0, 0, 10, -15, 6]),
     "septic": Polynomial([0, 0, 0, 0, 35, -84, 70, -20]),
 }
+# coefficients of s, s' and s'' of each law, lowest power first
+LAW_COEFFICIENTS = {
+    name: [
+        np.asarray(law.deriv(order).coef, float) if order else np.asarray(law.coef, float)
+        for order in range(3)
+    ]
+    for name, law in LAWS.items()
+}
 
 
-class Trajectory(Held, ABC):
-    """A motion wanted. Duties of a kind:
+class Trajectory(Held, Plotted, ABC):
+    """Desired motion of joints, or of a platform. Every move is a Trajectory.
 
-    1. `duration`, s: when it ends; after it (and before 0) the trajectory stands still, unless
-       `periodic`, when it repeats with that period.
-    2. `at(t)`: position, velocity and acceleration, (N, n) each, for times (N,) within 0..duration.
-    3. `breaks`: times between 0 and duration where its acceleration jumps or its law changes; an
-       integration restarts there. Between them it is a polynomial of degree 7 at most, unless
-       `smooth` is True.
+    ``trajectory.at(t)`` returns position, velocity and acceleration; ``plot`` draws it, ``save``
+    writes it for other programs, and ``first + second`` is one move after another.
+
+    Notes
+    -----
+    A kind of trajectory implements:
+
+    1. ``duration``, s. After it (and before 0) the trajectory stands still, unless it is
+       ``periodic`` and repeats with that period.
+    2. ``motion(t)``: position, velocity and acceleration, (N, n) each, for times (N,) within
+       0..duration. A kind of one's own may call this method ``at``.
+    3. ``breaks``: times between 0 and duration where its acceleration jumps or its law changes;
+       an integration restarts there. In between it is a polynomial of degree 7 at most, unless
+       ``smooth`` is True.
+    4. ``names`` of its coordinates, where known: those of the robot's motors (links, or joints of
+       a URDF), or x, y, z of a platform. Named coordinates are matched in any order.
+
+    Examples
+    --------
+    >>> import supple
+    >>> move = supple.PointToPoint([0.0], [1.0], 2.0) + supple.Hold([1.0], 0.5)
+    >>> position, velocity, acceleration = move.at(1.0)
+    >>> move.duration, position
+    (2.5, array([0.5]))
     """
 
     smooth: bool = False
 
     periodic: bool = False
+
+    names: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Take `at` of a kind made elsewhere as its `motion`."""
+        super().__init_subclass__(**options)
+        own = cls.__dict__.get("at")
+        if own is not None:
+            cls.motion = own  # type: ignore[method-assign]
+            del cls.at
 
     @property
     @abstractmethod
@@ -66,8 +119,8 @@ class Trajectory(Held, ABC):
         """When it ends, s."""
 
     @abstractmethod
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
-        """Return position, velocity and acceleration within 0..duration."""
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
+        """Return position, velocity and acceleration, (N, n) each, at (N,) within 0..duration."""
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -79,15 +132,66 @@ class Trajectory(Held, ABC):
         """Breaks, and times where what is smooth is no longer one series, as of splines."""
         return self.breaks
 
+    @property
+    def size(self) -> int:
+        """How many coordinates it has."""
+        return len(self._ends[0][0])
+
+    def goals(self) -> tuple[Array, Array]:
+        """Return where the robot is meant to begin and to end, (n,) each: unless a kind corrects
+        its command for sag, where the command itself does.
+        """
+        return self.at(0.0)[0], self.at(float(self.duration))[0]
+
+    def at(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """Return position, velocity and acceleration at any times.
+
+        Parameters
+        ----------
+        t : float or (N,)
+            Times in seconds. Before 0 and after `duration` the trajectory stands still, unless it
+            is periodic.
+
+        Returns
+        -------
+        position, velocity, acceleration
+            (n,) each for one time, (N, n) for many. One time costs a few microseconds: it is read
+            from polynomials that are prepared at the first call, to 1e-10 of the largest values.
+        """
+        one: Any = t
+        if isinstance(one, float) and math.isfinite(one):
+            return self._at_once(one)
+        return self._at_many(t)
+
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """Return position, velocity and acceleration, (n,) for one time, (N, n) for many."""
+        return self.at(t)
+
+    def _at_once(self, t: float) -> tuple[Array, Array, Array]:
+        """One time: the ends as they are, between them by the prepared polynomials."""
+        first, last, still, end = self._ends
+        if self.periodic:
+            t = t % end
+        if t <= 0.0 or t >= end:
+            x, v, a = first if t <= 0.0 else last
+            if t in (0.0, end):
+                return x.copy(), v.copy(), a.copy()
+            return x.copy(), still.copy(), still.copy()
+        evaluate = self._prepared
+        if evaluate is None:
+            x, v, a = self._at_many(np.array([t]))
+            return x[0], v[0], a[0]
+        return evaluate(t)
+
+    def _at_many(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """Any times, by the kind's own formulas."""
         given = reals("t", t, "give times in seconds")
         if not np.isfinite(given).all():
             raise SuppleError("t holds a value that is not finite: give times in seconds")
         times = np.atleast_1d(given)
         if self.periodic:
             times = times % self.duration
-        told = self.at(np.clip(times, 0.0, self.duration))
+        told = self.motion(np.clip(times, 0.0, self.duration))
         if not isinstance(told, tuple) or [np.ndim(each) for each in told] != [2, 2, 2]:
             raise SuppleError(
                 f"at(t) of {type(self).__name__} gave {shown(told)}: it must give position, "
@@ -95,8 +199,75 @@ class Trajectory(Held, ABC):
             )
         x, v, a = told
         still = (times < 0) | (times > self.duration)
-        v, a = (np.where(still[:, None], 0.0, value) for value in (v, a))
+        if still.any():
+            v, a = (np.where(still[:, None], 0.0, value) for value in (v, a))
         return (x, v, a) if given.ndim else (x[0], v[0], a[0])
+
+    @cached_property
+    def _ends(self) -> tuple[Motion, Motion, Array, float]:
+        """The motion at 0 and at the end, zeros as many as coordinates, and the duration."""
+        end = float(self.duration)
+        each = [read_only(part) for part in self._at_many(np.array([0.0, end]))]
+        first, last = (tuple(part[k] for part in each) for k in (0, 1))
+        return first, last, read_only(np.zeros(each[0].shape[1])), end
+
+    @cached_property
+    def _prepared(self) -> Callable[[float], Motion] | None:
+        """How one time is evaluated: polynomials on pieces, None where they do not fit."""
+        end = float(self.duration)
+        marks = [0.0, *(t for t in self.seams if 1e-9 * end < t < (1 - 1e-9) * end), end]
+        edges = np.unique(marks)
+        size = self.size
+
+        def function(t: Array) -> Array:
+            return np.concatenate(self._at_many(t), axis=1)
+
+        if len(edges) > MAX_SEAMS:
+            return None
+        looked = function(np.linspace(0.0, end, 1001))
+        largest = np.abs(looked).reshape(-1, 3, size).max(axis=(0, 2))
+        scale = np.repeat(np.where(largest > 0, largest, 1.0), size)
+        table = tabulate(function, edges.tolist(), scale, TABLE_ERROR)
+        return None if table is None else PreparedMotion(table, size)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: not what can be prepared again."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in PREPARED}
+
+    def __add__(self, after: Trajectory) -> Joined:
+        """Return this move, and after it another one that begins where this ends."""
+        return Joined((self, a_trajectory("the second trajectory", after)))
+
+    def save(self, path: str | Path, rate: float = 1000.0) -> None:
+        """Write it for other programs, by the ending of the name.
+
+        Parameters
+        ----------
+        path : str
+            .csv (t, then one column for each coordinate), .yaml or .json (a ROS JointTrajectory
+            with positions, velocities and accelerations). `supple.load_trajectory` reads them.
+        rate : float
+            Samples per second; those of samples are kept as they are. The last sample is at or
+            after the end.
+        """
+        called("control.trajectory_files:save_trajectory")(self, path, rate)
+
+
+class PreparedMotion:
+    """Position, velocity and acceleration at one time, from a table of polynomials."""
+
+    __slots__ = ("double", "size", "table")
+
+    def __init__(self, table: PolynomialTable, size: int) -> None:
+        self.table = table
+        self.size = size
+        self.double = 2 * size
+
+    def __call__(self, t: float) -> Motion:
+        """Return the motion at one time, (n,) each."""
+        row = self.table(t)
+        return row[: self.size], row[self.size : self.double], row[self.double :]
 
 
 def a_trajectory(name: str, value: Any) -> Trajectory:
@@ -116,6 +287,13 @@ def _vector(value: ArrayLike, name: str, size: int | None = None) -> Array:
     return np.array(vector(size)(name, value))
 
 
+def read_only(values: Array) -> Array:
+    """Return an array that nobody can change."""
+    values = np.array(values, float)
+    values.setflags(write=False)
+    return values
+
+
 def _law(name: str) -> Polynomial:
     if name not in LAWS:
         raise SuppleError(f"law is '{name}': choose one of {', '.join(LAWS)}")
@@ -124,17 +302,31 @@ def _law(name: str) -> Polynomial:
 
 def blend(law: str, t: Array, start: float, stop: float) -> tuple[Array, Array, Array]:
     """Return s, s', s'' of a time law run from t = start (s = 0) to stop (s = 1), (N,) each."""
-    s = _law(law)
+    _law(law)
     T = stop - start
     tau = np.clip((t - start) / T, 0.0, 1.0)
     inside = (t >= start) & (t <= stop)
-    first, second = s.deriv(1)(tau) / T, s.deriv(2)(tau) / T**2
-    return s(tau), np.where(inside, first, 0.0), np.where(inside, second, 0.0)
+    s, first, second = (np.asarray(polyval(tau, powers)) for powers in LAW_COEFFICIENTS[law])
+    return s, np.where(inside, first / T, 0.0), np.where(inside, second / T**2, 0.0)
 
 
 @dataclass(frozen=True)
 class Hold(Trajectory):
-    """Stand still at a point."""
+    """Stand still at a point.
+
+    Parameters
+    ----------
+    point : sequence of float
+        Coordinates (n,), rad or m.
+    time : float
+        Duration, s.
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.Hold([0.5, 0.3], 2.0).at(1.0)[0]
+    array([0.5, 0.3])
+    """
 
     point: Sequence[float]
     time: float = 1.0
@@ -145,14 +337,31 @@ class Hold(Trajectory):
     def duration(self) -> float:
         return self.time
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         x = np.tile(_vector(self.point, "point"), (len(t), 1))
         return x, np.zeros_like(x), np.zeros_like(x)
 
 
 @dataclass(frozen=True)
 class PointToPoint(Trajectory):
-    """From start to end in a straight line, at rest at both, by a time law."""
+    """Straight rest-to-rest move by a time law.
+
+    Parameters
+    ----------
+    start, end : sequence of float
+        Coordinates (n,), rad or m.
+    time : float
+        Duration, s.
+    law : {"septic", "quintic", "cubic"}
+        Polynomial time law.
+
+    Examples
+    --------
+    >>> import supple
+    >>> move = supple.PointToPoint([0, 0], [0.9, 0.7], 1.0)
+    >>> move.at(0.5)[0]
+    array([0.45, 0.35])
+    """
 
     start: Sequence[float]
     end: Sequence[float]
@@ -175,7 +384,7 @@ class PointToPoint(Trajectory):
     def duration(self) -> float:
         return self.time
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         a = _vector(self.start, "start")
         move = _vector(self.end, "end", len(a)) - a
         s, sd, sdd = blend(self.law, t, 0.0, self.time)
@@ -184,13 +393,34 @@ class PointToPoint(Trajectory):
 
 @dataclass(frozen=True)
 class CirclePath(Trajectory):
-    """Constant speed on a horizontal circle, period after period. Source: [Kuo2016], 5.3."""
+    """Constant speed on a horizontal circle, repeated.
+
+    Parameters
+    ----------
+    centre : sequence of float
+        Centre (3,), m.
+    radius : float
+        Radius, m.
+    period : float
+        Time per turn, s.
+
+    References
+    ----------
+    [Kuo2016], section 5.3.
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.CirclePath(centre=(0, 0, 0.5), radius=0.1).at(0.0)[0]
+    array([0.1, 0. , 0.5])
+    """
 
     centre: Sequence[float] = (0.0, 0.0, 0.5)
     radius: float = 0.1
     period: float = 1.0
     periodic = True
     smooth = True
+    names = ("x", "y", "z")
 
     checks: ClassVar = {"centre": vector(3), "radius": number(0), "period": _SECONDS}
 
@@ -198,7 +428,7 @@ class CirclePath(Trajectory):
     def duration(self) -> float:
         return self.period
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         w = 2 * np.pi / self.period
         c, s, zero = np.cos(w * t), np.sin(w * t), np.zeros_like(t)
         x = _vector(self.centre, "centre", 3) + self.radius * np.stack([c, s, zero], axis=1)
@@ -208,16 +438,35 @@ class CirclePath(Trajectory):
 
 @dataclass(frozen=True)
 class InvertedU(Trajectory):
-    """Pick and place: z leaves by move[2] and comes back, x and y move in between.
+    """Pick-and-place move: z lifts and comes back while x and y move in between.
 
-    With times (t1, t2, t3, tf) from t0 = 0: x, y run from t1 to t3, z out until t2 and back until
-    tf, each by its law. Defaults are the paper's. Source: [Kuo2016], 5.4.
+    Parameters
+    ----------
+    start : sequence of float
+        Start position (3,), m.
+    move : sequence of float
+        Displacement in x and y, and height of the lift in z, m.
+    times : sequence of float
+        (t1, t2, t3, tf), s: x and y move from t1 to t3, z leaves until t2 and returns until tf.
+    law : {"septic", "quintic", "cubic"}
+        Polynomial time law of each part.
+
+    References
+    ----------
+    [Kuo2016], section 5.4; the defaults are those of the paper.
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.InvertedU().duration
+    0.8
     """
 
     start: Sequence[float] = (-0.08, -0.02, 0.5)
     move: Sequence[float] = (0.16, 0.04, 0.2)
     times: Sequence[float] = (0.2, 0.4, 0.6, 0.8)
     law: str = "septic"
+    names = ("x", "y", "z")
 
     checks: ClassVar = {
         "start": vector(3),
@@ -241,7 +490,7 @@ class InvertedU(Trajectory):
     def breaks(self) -> tuple[float, ...]:
         return tuple(sorted({float(t) for t in self.times[:3]}))
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         t1, t2, t3, tf = self.times
         across = blend(self.law, t, t1, t3)
         out, back = blend(self.law, t, 0.0, t2), blend(self.law, t, t2, tf)
@@ -258,10 +507,27 @@ class InvertedU(Trajectory):
 class WayPoints(Trajectory):
     """From point to point, at rest at each, as fast as limits on every coordinate allow.
 
-    A stretch of length d takes max(|d| max s' / v, sqrt(|d| max|s''| / a)) over its coordinates.
+    Parameters
+    ----------
+    points : sequence of sequence of float
+        Points (K, n), rad or m.
+    velocity, acceleration : float or sequence
+        Limits, one value or one per coordinate.
+    law : {"septic", "quintic", "cubic"}
+        Polynomial time law of each stretch.
+    pause : float
+        Rest at each point, s.
 
-    Attributes:
-        velocity, acceleration: limits, one value or one per coordinate.  pause: rest at points, s.
+    Notes
+    -----
+    A stretch d takes max(abs(d) max s' / v, sqrt(abs(d) max abs(s'') / a)) over its coordinates.
+
+    Examples
+    --------
+    >>> import supple
+    >>> path = supple.WayPoints([[0, 0], [0.5, 0.2], [1, 0]], velocity=1.0, acceleration=5.0)
+    >>> round(path.duration, 4)
+    2.1875
     """
 
     points: Sequence[Sequence[float]]
@@ -310,7 +576,7 @@ class WayPoints(Trajectory):
         times = np.cumsum(each.ravel())
         return tuple(sorted({float(t) for t in times if 0 < t < self.duration}))
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         points = np.asarray(self.points, float)
         x, start = np.tile(points[0], (len(t), 1)), 0.0
         v, a = np.zeros_like(x), np.zeros_like(x)
@@ -324,9 +590,27 @@ class WayPoints(Trajectory):
 
 @dataclass(frozen=True)
 class ParabolicBlends(Trajectory):
-    """From start to end with constant velocity, reached and left by parabolas of `blend` seconds.
+    """Rest-to-rest move with constant velocity between two parabolic blends.
 
-    Source: [Theodore1997], section V, Fig. 4 (a blend of 0.1 s belongs to its 0.778 m/s).
+    Parameters
+    ----------
+    start, end : sequence of float
+        Coordinates (n,), rad or m.
+    duration : float
+        Duration, s.
+    blend : float
+        Duration of each blend, s.
+
+    References
+    ----------
+    [Theodore1997], section V, Fig. 4 (a blend of 0.1 s belongs to its 0.778 m/s).
+
+    Examples
+    --------
+    >>> import supple
+    >>> move = supple.ParabolicBlends([0.0], [0.9], duration=1.0, blend=0.1)
+    >>> move.at(0.5)[1].round(6)
+    array([1.])
     """
 
     start: Sequence[float]
@@ -375,7 +659,7 @@ class ParabolicBlends(Trajectory):
     def breaks(self) -> tuple[float, ...]:
         return tuple(sorted({self.blend, self.duration - self.blend}))
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         first = _vector(self.start, "start")
         move, T, tb = _vector(self.end, "end") - first, self.duration, self.blend
         V = 1 / (T - tb)
@@ -389,12 +673,29 @@ class ParabolicBlends(Trajectory):
 
 @dataclass(frozen=True)
 class Repeated(Trajectory):
-    """A trajectory there and back again, over and over: its time mirrored at the end."""
+    """A trajectory forward and back, over and over: its time is mirrored at the end.
+
+    Parameters
+    ----------
+    there : Trajectory
+        The forward move.
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.Repeated(supple.PointToPoint([0.0], [1.0], 3.0)).duration
+    6.0
+    """
 
     there: Trajectory
     periodic = True
 
     checks: ClassVar = {"there": a_trajectory}
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of its coordinates."""
+        return self.there.names
 
     @property
     def duration(self) -> float:
@@ -405,9 +706,9 @@ class Repeated(Trajectory):
         T, once = self.there.duration, self.there.breaks
         return (*once, T, *(2 * T - t for t in reversed(once)))
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         T = self.there.duration
-        x, v, a = self.there.at(np.where(t <= T, t, 2 * T - t))
+        x, v, a = self.there.motion(np.where(t <= T, t, 2 * T - t))
         return x, np.where(t <= T, 1.0, -1.0)[:, None] * v, a
 
 
@@ -419,6 +720,11 @@ class Slowed(Trajectory):
     factor: float
 
     checks: ClassVar = {"fast": a_trajectory, "factor": number(0, above=True)}
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of its coordinates."""
+        return self.fast.names
 
     @property
     def periodic(self) -> bool:  # type: ignore[override]
@@ -436,23 +742,228 @@ class Slowed(Trajectory):
     def breaks(self) -> tuple[float, ...]:
         return tuple(self.factor * t for t in self.fast.breaks)
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
-        x, v, a = self.fast.at(t / self.factor)
+    @property
+    def seams(self) -> tuple[float, ...]:
+        return tuple(self.factor * t for t in self.fast.seams)
+
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
+        x, v, a = self.fast.motion(t / self.factor)
         return x, v / self.factor, a / self.factor**2
+
+
+@dataclass(frozen=True)
+class Joined(Trajectory):
+    """Moves one after another, each from where the one before it ends.
+
+    Attributes:
+        parts: two or more Trajectories that end. Named coordinates are matched by their names.
+    """
+
+    parts: tuple[Trajectory, ...]
+
+    def __post_init__(self) -> None:
+        """Check that every part begins where the last one ends; parts of parts are its own."""
+        super().__post_init__()
+        flat: list[Trajectory] = []
+        for part in self.parts:
+            flat += part.parts if isinstance(part, Joined) else [a_trajectory("parts", part)]
+        named = [part.names for part in flat if part.names]
+        for k, given in enumerate(flat):
+            if given.periodic:
+                raise SuppleError("a trajectory that repeats has no end: nothing can follow it")
+            if k == 0:
+                continue
+            before = flat[k - 1]
+            part = given
+            if named and given.names and set(given.names) == set(named[0]):
+                part = in_order(given, named[0])
+                flat[k] = part
+            if part.size != before.size:
+                raise SuppleError(
+                    f"the moves have {before.size} and {part.size} coordinates: join moves of one "
+                    "robot"
+                )
+            ends = before.at(before.duration)[0]
+            begins = part.at(0.0)[0]
+            apart = np.abs(begins - ends)
+            if apart.max(initial=0.0) > MEETS * max(1.0, float(np.abs(ends).max(initial=0.0))):
+                j = int(np.argmax(apart))
+                raise SuppleError(
+                    f"the second move begins at {begins[j]:.6g} in coordinate {j + 1}, where the "
+                    f"first one ends at {ends[j]:.6g}: let it begin there"
+                )
+        object.__setattr__(self, "parts", tuple(flat))
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of its coordinates."""
+        return next((part.names for part in self.parts if part.names), ())
+
+    @property
+    def smooth(self) -> bool:  # type: ignore[override]
+        return any(part.smooth for part in self.parts)
+
+    @kept
+    def starts(self) -> Array:
+        """(k + 1,) s, when each part begins, and the end."""
+        return np.cumsum([0.0, *(part.duration for part in self.parts)])
+
+    @property
+    def duration(self) -> float:
+        return float(self.starts[-1])
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return self._all("breaks")
+
+    @property
+    def seams(self) -> tuple[float, ...]:
+        return self._all("seams")
+
+    def _all(self, word: str) -> tuple[float, ...]:
+        """Times of every part, and where the parts meet."""
+        found = []
+        for start, part in zip(self.starts, self.parts, strict=False):
+            found += [float(start), *(float(start + t) for t in getattr(part, word))]
+        return tuple(found[1:])
+
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
+        which = np.clip(np.searchsorted(self.starts, t, "right") - 1, 0, len(self.parts) - 1)
+        found = np.zeros((3, len(t), self.parts[0].size))
+        for k, part in enumerate(self.parts):
+            here = which == k
+            if here.any():
+                inside = np.clip(t[here] - self.starts[k], 0.0, part.duration)
+                found[:, here] = part.motion(inside)
+        return found[0], found[1], found[2]
+
+
+@dataclass(frozen=True)
+class Reordered(Trajectory):
+    """The coordinates of a trajectory in another order, under other names where some are given.
+
+    Attributes:
+        given: the Trajectory.  order: (n,) which of its coordinates comes where.
+    """
+
+    given: Trajectory
+    order: tuple[int, ...]
+    names: tuple[str, ...] = ()
+
+    @property
+    def periodic(self) -> bool:  # type: ignore[override]
+        return self.given.periodic
+
+    @property
+    def smooth(self) -> bool:  # type: ignore[override]
+        return self.given.smooth
+
+    @property
+    def duration(self) -> float:
+        return self.given.duration
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return self.given.breaks
+
+    @property
+    def seams(self) -> tuple[float, ...]:
+        return self.given.seams
+
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
+        x, v, a = (part[:, list(self.order)] for part in self.given.motion(t))
+        return x, v, a
+
+
+def in_order(trajectory: Trajectory, names: tuple[str, ...]) -> Trajectory:
+    """Return a trajectory with its named coordinates in the order of `names`."""
+    if trajectory.names == names:
+        return trajectory
+    order = tuple(trajectory.names.index(name) for name in names)
+    return Reordered(trajectory, order, names)
+
+
+def with_names(trajectory: Trajectory, names: tuple[str, ...]) -> Trajectory:
+    """Return a trajectory whose coordinates have names: its own, or these where it has none."""
+    if trajectory.names or len(names) != trajectory.size:
+        return trajectory
+    return Reordered(trajectory, tuple(range(trajectory.size)), names)
+
+
+class Guided(Trajectory):
+    """What tells more about a move: its motion is that of `trajectory`, beside what else is known.
+
+    The one duty of a kind is `trajectory`.
+    """
+
+    @property
+    @abstractmethod
+    def trajectory(self) -> Trajectory:
+        """The motion of its coordinates."""
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of its coordinates."""
+        return self.trajectory.names
+
+    @property
+    def periodic(self) -> bool:  # type: ignore[override]
+        return self.trajectory.periodic
+
+    @property
+    def smooth(self) -> bool:  # type: ignore[override]
+        return self.trajectory.smooth
+
+    @property
+    def duration(self) -> float:
+        """When it ends, s."""
+        return self.trajectory.duration
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return self.trajectory.breaks
+
+    @property
+    def seams(self) -> tuple[float, ...]:
+        return self.trajectory.seams
+
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
+        return self.trajectory.motion(t)
 
 
 @checked(trajectory=a_trajectory)
 def scaled_to(
     trajectory: Trajectory, velocity: float | Sequence[float], acceleration: float | Sequence[float]
 ) -> Slowed:
-    """Return a trajectory scaled in time so that one coordinate just meets its limit, none passes.
+    """Scale a trajectory in time so that it just meets its limits.
 
-    Peaks are looked for at 2000 times and on both sides of every break.
+    Parameters
+    ----------
+    trajectory : Trajectory
+        Trajectory to slow down or speed up.
+    velocity, acceleration : float or sequence
+        Limits, one value or one per coordinate.
+
+    Returns
+    -------
+    Slowed
+        A Trajectory in which one coordinate meets its limit and none exceeds it.
+
+    Notes
+    -----
+    Peaks are searched at 2000 times and on both sides of every break.
+
+    Examples
+    --------
+    >>> import supple
+    >>> move = supple.PointToPoint([0.0], [1.0], 1.0)
+    >>> round(supple.scaled_to(move, velocity=1.0, acceleration=10.0).duration, 3)
+    2.187
     """
     T = trajectory.duration
     edges = np.array([0.0, *trajectory.breaks, T])
     t = np.concatenate([np.linspace(0, T, 2000), edges, edges + 1e-9 * T, edges - 1e-9 * T])
-    _, v, a = trajectory.at(np.clip(t, 0.0, T))
+    _, v, a = trajectory.motion(np.clip(t, 0.0, T))
     n = v.shape[1]
     speed = (np.abs(v) / _limits("velocity", velocity, n)).max()
     force = (np.abs(a) / _limits("acceleration", acceleration, n)).max()

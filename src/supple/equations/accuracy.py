@@ -19,33 +19,50 @@ from ..architectures.kinds import architecture_of
 from ..beams.basis import AssumedModes, Basis, FiniteElements
 from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam
+from ..beams.invariants import invariants
+from ..beams.shapes import PLANES
+from ..beams.sliding.following import FollowingModes
 from ..beams.theory import Beam
 from ..robot import Robot
-from ..structure.serial import link_beam
+from ..structure.link_parts import link_beam
 from .chains.chain import Chain, distal_loads
 from .locked import Pose, forms, locked_pose, mode_ratios, on_link, own_parts
 
-__all__ = ["LIMIT", "Accuracy", "ModelWarning", "accuracy", "across"]
+__all__ = ["LIMIT", "Accuracy", "ModelWarning", "accuracy", "across", "sliding_error"]
 
 Array = NDArray[np.float64]
+SLIDING_LOOKS = (0.3, 0.5, 0.7, 1.0)  # of the whole length: where shapes that slide are compared
+SLIDING_ELEMENTS = 8
 LIMIT = 0.05  # beyond it `build` warns
 FEW = 5  # frequencies told
 
 
 class ModelWarning(UserWarning):
-    """A Model is far from the exact beams; its basis lacks a deformation that matters."""
+    """A Model is far from the exact beams, because its basis lacks a deformation that matters."""
 
 
 @dataclass(frozen=True)
 class Accuracy(Held):
-    """A Model beside the exact beams at one pose, joints held.
+    """Comparison of a Model with the exact beams in one pose, joints locked.
 
-    Attributes:
-        robot: its name.  theta: the pose.  static: the largest relative error of the tip's
-        displacement, under gravity and under unit forces on the tip.  modal: that of the lowest
-        frequency.  frequency_hz, exact_hz: the lowest ones of both.  damping_ratios: what these
-        modes of the whole robot really get of the links' damping.  remedy: the basis that mends
-        it, empty where nothing is to be mended.
+    From ``model.check()``.
+
+    Attributes
+    ----------
+    robot : str
+        Name of the robot.
+    theta : tuple of float
+        Joint coordinates.
+    static : float
+        Largest relative error of the tip's displacement, under gravity and under unit forces.
+    modal : float
+        Relative error of the lowest frequency.
+    frequency_hz, exact_hz : tuple of float
+        Lowest frequencies of the Model and of the exact beams, Hz.
+    damping_ratios : tuple of float
+        Damping ratios that these modes of the whole robot get from the links' damping.
+    remedy : str
+        Basis to use instead; empty if none is needed.
     """
 
     robot: str
@@ -110,6 +127,48 @@ def accuracy(
         ratios = tuple(mode_ratios(pose, chain, D)[:few].tolist())
     theta = tuple(pose.theta.tolist())
     return Accuracy(robot.name, theta, static, modal, hertz[0], hertz[1], ratios, remedy)
+
+
+def sliding_error(chain: Chain) -> str:
+    """Return a sentence where shapes of a link that slides miss a natural frequency by over 5 %.
+
+    Shapes of stubby links that are not natural ones are compared with fine elements on the link,
+    clamped with its end load, at some of its free lengths.
+    """
+    from scipy.linalg import eigh
+
+    for link in chain.links:
+        slide = link.slide
+        if not isinstance(slide, FollowingModes) or not slide.simplified:
+            continue
+        worst = (0.0, 0, 0.0)  # error, number of the mode, free length
+        for fraction in SLIDING_LOOKS:
+            length = fraction * slide.beam.L
+            free = slide.beam.outside(length)
+            ours = invariants(free, slide.shaped(length), slide.end)
+            fine = FiniteElements(SLIDING_ELEMENTS).shapes(0, free, slide.end)
+            exact = invariants(free, fine, slide.end)
+            for kind in PLANES:
+                mine = [j for j, name in enumerate(slide.kinds) if name == kind]
+                right = [j for j, name in enumerate(fine.kinds) if name == kind]
+                if not mine or not right:
+                    continue
+                squares = []
+                for part, at in ((ours, mine), (exact, right)):
+                    pick = np.ix_(at, at)
+                    squares.append(eigh(part.K[pick], part.modal_mass[pick], eigvals_only=True))
+                count = min(map(len, squares))
+                off = np.sqrt(squares[0][:count] / squares[1][:count]) - 1
+                k = int(np.argmax(off))
+                worst = max(worst, (float(off[k]), k + 1, length))
+        if worst[0] > LIMIT:
+            return (
+                f"links.{link.name}: mode {worst[1]} of its assumed modes lies {worst[0]:.0%} "
+                f"above the exact one where {worst[2]:.3g} m are free, since a link so stubby has "
+                "no smooth natural shapes there; give more modes, of which the lower ones come "
+                f"near, or FiniteElements({SLIDING_ELEMENTS})"
+            )
+    return ""
 
 
 def across(robot: Any, basis: Basis, chain: Chain) -> Array | None:

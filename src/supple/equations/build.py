@@ -4,42 +4,37 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..architectures.assembling import mechanism_of
 from ..architectures.base import warn_near
-from ..architectures.kinds import Serial, architecture_of
+from ..architectures.kinds import Delta, assembled, lower
+from ..architectures.tree import Kinematics, Tree
 from ..arguments import checked, one_of, optional, shown, switch
 from ..beams.basis import AssumedModes, Basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
-from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
-from ..structure import as_mechanism
-from .accuracy import ModelWarning, accuracy, across
-from .chain_functions import MANY, AnyLaws, ChainFunctions
+from ..robot import Robot, a_robot
+from .accuracy import ModelWarning, accuracy, across, sliding_error
+from .chain_functions import MANY, ChainFunctions
 from .chains.balls import Ball
-from .chains.chain import Chain, chain_of, denoised, mimics
+from .chains.chain import Chain, denoised, mimics
 from .chains.chain_equations import Laws, laws_of
-from .chains.forces import held_together
-from .chains.link_inertia import Numbers
-from .chains.sliders import Slider, beta_count
+from .chains.forces import Equations, held_together
+from .chains.sliders import Slider
 from .chains.tree import passive_values
 from .closed.coupled import ClosedFunctions
 from .closed.loops import AssembledTree, assembled_tree, loops_of
-from .closed.template import delta_basis, delta_book
-from .closed.unbent import unbent_delta
+from .closed.template import part_basis, part_book
+from .closed.unbent import Unbent, unbent_delta
 from .damping import Damping, RobotDamping, damping_of, file_ratio, slide_ratios
 from .functions import Functions
 from .locked import locked_pose
 from .locked import modal_damping as whole_damping
 from .model import Model
-from .readings.de_luca import PlanarLaws
-from .readings.reading import BETAS, DEFLECTIONS, VELOCITIES, Beta, Deflection, Reading
-from .readings.theodore import LagrangeLaws
+from .reading import BETAS, DEFLECTIONS, VELOCITIES, Beta, Deflection, Reading
 
 __all__ = ["build"]
 
@@ -65,7 +60,7 @@ class _Asked:
     beta=optional(one_of(*BETAS)),
     compiled=switch,
 )
-def build(  # noqa: PLR0913 - every choice by keyword
+def build(
     robot: Robot,
     basis: Basis | None = None,
     deflection: Deflection | None = None,
@@ -78,18 +73,63 @@ def build(  # noqa: PLR0913 - every choice by keyword
     reading: Reading | str | None = None,
     modal_damping: float | None = None,
 ) -> Model:
-    """Return the Model of a robot under a basis: an arm, a Delta or a mechanism, its loops closed.
+    """Equations of motion of a robot, with a basis for the deformation of its links.
 
-    `reading` says whether the equations are right, or written as a paper prints them: a `Reading`,
-    or `right`, `de-luca`, `theodore`; its `deflection`, `velocity` and `beta` may be given alone
-    instead. `stiffening` adds geometric stiffening (foreshortening of bent links); None: for robots
-    with loops, where it matters most. `damping` is a ratio of each link's own modes, a Damping, or
-    None for the robot file's; `modal_damping` a ratio of the whole robot's modes instead, motors
-    locked at the basis' `at`. `compiled` turns every function into C when first used.
+    Parameters
+    ----------
+    robot : Robot
+        Arm, Delta or mechanism. Loops are closed within the equations.
+    basis : Basis, optional
+        Shape functions of the links, such as ``AssumedModes(2)`` or ``FiniteElements(4)``. Not
+        needed where nothing bends.
+    deflection, velocity, beta : str, optional
+        Single choices of `reading`, given alone.
+    stiffening : bool, optional
+        Include geometric stiffening (foreshortening of bent links). Default: for robots with loops,
+        where it matters most.
+    damping : Damping or float, optional
+        Damping ratio of each link's own modes, or a `ModalDamping` or `StiffnessRoot`. Default: the
+        ratios of the robot file.
+    compiled : bool
+        Translate every function to C and compile it when it is first used.
+    reading : Reading or str, optional
+        Correct equations (``"right"``, the default), or as printed in a paper: ``"de-luca"``,
+        ``"theodore"``.
+    modal_damping : float, optional
+        Instead of `damping`: damping ratio of the modes of the whole robot, with locked motors, at
+        the pose `at` of the basis.
 
-    Warns where statics or the lowest frequency miss those of the exact beams by more than 5 %, and
-    names the basis that mends it (`model.check()`): at the basis' `at`, and where torsion is left
-    out of a spatial robot also with its joints bent. No `basis` is needed where nothing bends.
+    Returns
+    -------
+    Model
+        Mass matrix, forces, forward and inverse dynamics, energy, tip.
+
+    Warns
+    -----
+    ModelWarning
+        If the static deflection or the lowest frequency differs from that of the exact beams by
+        more than 5 %. It names the basis to use instead. Checked at the pose `at` of the basis and,
+        where torsion is left out of a spatial robot, also with bent joints; see ``model.check()``.
+
+    Notes
+    -----
+    The equations are M(q) qdd + h(q, qd) + D qd + K q + g(q) = B tau with
+    q = [theta, eps, eta]: joint coordinates, twist of joint springs, elastic coordinates of every
+    link.
+
+    References
+    ----------
+    [DeLuca1991], [Theodore1997].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(2))
+    >>> model.size
+    6
+    >>> model.mass_matrix(np.zeros(6)).shape
+    (6, 6)
     """
     if modal_damping is not None:
         if damping is not None:
@@ -100,7 +140,7 @@ def build(  # noqa: PLR0913 - every choice by keyword
         damping = RobotDamping(modal_damping)
     read = Reading.of(reading, deflection=deflection, velocity=velocity, beta=beta)
     if basis is None:  # none is needed where nothing bends
-        for path, part in architecture_of(robot).parts().items():
+        for path, part in lower(robot).parts().items():
             if not part.rigid:
                 bent = f"{path.rpartition('.')[2]} bends"
                 raise SuppleError(f"basis is missing: {bent}, give one such as AssumedModes(2)")
@@ -108,13 +148,15 @@ def build(  # noqa: PLR0913 - every choice by keyword
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
     asked = _Asked(basis, read, stiffening, damping_of(damping), compiled)
-    made = replace(_FAMILIES[type(robot)](robot, asked), modal_damping=modal_damping)
+    made = replace(_built(robot, asked), modal_damping=modal_damping)
     parts, asks = (made.robot, made.basis, made.chain), "model.check()"
     found = accuracy(*parts, made.damping)
     if (found is None or found.good) and (theta := across(*parts)) is not None:
         found, asks = accuracy(*parts, made.damping, theta), "model.check(theta)"
     if found is not None and not found.good:
         warnings.warn(f"{found} ({asks})", ModelWarning, stacklevel=3)
+    elif sentence := sliding_error(made.chain):
+        warnings.warn(sentence, ModelWarning, stacklevel=3)
     return made
 
 
@@ -124,188 +166,153 @@ def _frozen(K: Array, D: Array, friction: Array) -> tuple[Array, Array, Array]:
     return K, D, friction
 
 
-def _serial(robot: SerialRobot, asked: _Asked) -> Model:
-    """The Model of an arm: one open chain."""
-    basis, reading, stiffening = asked.basis, asked.reading, bool(asked.stiffening)
-    if stiffening and reading.velocity == "paper":
-        raise SuppleError("stiffening goes with velocity 'material', not with 'paper'")
-    chain = chain_of(robot, basis, stiffening)
-    if reading.beta == "integrated" and not beta_count(chain):
-        raise SuppleError(
-            "beta is 'integrated': only links that slide and bend in AssumedModes have a beta; "
-            "leave it out"
-        )
-    if reading.deflection != "rotation":
-        word = f"'{reading.deflection}'"
-        if not robot.planar:
-            raise SuppleError(f"deflection {word} is for planar arms; {robot.name} is spatial")
-        if stiffening:
-            raise SuppleError(f"stiffening goes with deflection 'rotation', not with {word}")
-    if (chain.supports or mimics(chain)) and not reading.right:
-        what = "bearings or a foundation" if chain.supports else "mimic joints"
-        raise SuppleError(
-            f"{robot.name} has {what}: no paper's reading knows them; leave out deflection, "
-            "velocity and beta"
-        )
-    D = _damping_matrix(robot, chain, asked)
-    if mimics(chain):
-        return _geared(robot, asked, chain, D)
-    friction = tuple(drive.made.friction for drive in architecture_of(robot).drives)
-    rubbed = friction if any(friction) else ()
-    ratios = slide_ratios(robot, chain, asked.damping)
-    laws = _damped_along(robot, asked, laws_of(chain, D, rubbed, ratios, reading.velocity))
-    functions = ChainFunctions(_read(laws, reading), asked.compiled)
-    # The mass matrix must be positive definite at a configuration with nothing special
+def _built(robot: Robot, asked: _Asked) -> Model:
+    """The Model of a Tree; coordinates that closures or other joints determine are not in q."""
+    tree = assembled(robot)
+    form, stiffening = tree.form, asked.stiffening
+    if stiffening is None:
+        stiffening = bool(form.closures)
+    _check_start(tree)
+
+    # The tree under its basis, where it is assembled, loops still open
+    basis = part_basis(asked.basis, tree)
+    opened = assembled_tree(tree, basis, stiffening)
+    chain = opened.chain
     if not chain.size:
         raise SuppleError("no joint of the robot moves and no link bends: nothing to build")
-    q = [0.3 * (k + 1) if k < len(chain.joints) else 0.0 for k in range(chain.size)]
-    for i in chain.sliding:
-        q[chain.theta[i]] = 0.7 * chain.links[i].inv.length
-    if functions.taped and chain.size >= MANY:  # where it is dear in single numbers
-        M = functions.evaluator("mass_matrix")(np.array(q))[0]
-    else:
-        M = np.array(laws.mass(q), float)
-    check_inertia(chain.names, M)
-    K = chain.stiffness()
-    _along_slides(chain, K, D)
-    arrays = _frozen(K, D, np.array(friction))
-    return Model(robot, basis, chain, reading, stiffening, *arrays, functions)
+    _check_reading(tree, chain, asked.reading, stiffening)
 
-
-def _geared(robot: SerialRobot, asked: _Asked, chain: Chain, D: Array) -> Model:
-    """The Model of an arm some of whose joints follow others: these are left out of q."""
-    joints = [*robot.moving, *(link for link in robot.jointed if link.joint.mimic is not None)]
-    places = [*range(len(robot.moving)), *(mimic[0] for mimic in mimics(chain))]
-    friction, z = np.zeros(chain.stiff), np.zeros(chain.size)
-    friction[places] = [link.joint.friction for link in joints]
-    D[places, places] = [link.joint.damping for link in joints]
-    z[: len(robot.moving)] = Serial(robot).outstretched
-    for k, j, multiplier, offset in mimics(chain):
-        z[k] = multiplier * z[j] + offset
-    tree = AssembledTree(chain, z, tuple(places), np.zeros_like(D), ())
-    return _tied(robot, asked, tree, D, friction, bool(asked.stiffening))
-
-
-def _delta(robot: DeltaRobot, asked: _Asked) -> Model:
-    """The Model of a Delta: that of the mechanism it is, in the coordinates of its legs.
-
-    What it knows beyond that is where it stands unbent, in closed form.
-    """
-    _only_right(robot, asked.reading)
-    if robot.motor.stiffness is not None and not robot.motor.reflected_inertia:
-        raise SuppleError(
-            "motor has a spring but no rotor_inertia: give the inertia of the motors, or remove "
-            "motor.stiffness"
-        )
-    stiffening, written = asked.stiffening is not False, as_mechanism(robot)
-    tree = assembled_tree(written, delta_basis(asked.basis, written), stiffening)
-    kept = [k for k in range(tree.chain.size) if k not in tree.places]
-    still = () if robot.foundation is None else tuple(tree.z[kept].tolist())
-    book = delta_book(written, tree.chain, still)
-    K, D = book.stiffness(), _damping_matrix(robot, book, asked)
-    arrays = _frozen(K, D, np.full(3, robot.motor.friction))
-    whole = np.zeros((tree.chain.size,) * 2)
-    whole[np.ix_(kept, kept)] = D
-    laws = laws_of(tree.chain, whole, tuple(arrays[2].tolist()) * bool(robot.motor.friction))
-    loops = loops_of(written, laws, tree.z, unbent_delta(robot, written))
-    functions = ClosedFunctions(loops, asked.compiled)
-    return Model(robot, asked.basis, book, asked.reading, stiffening, *arrays, functions)
-
-
-def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
-    """The Model of a mechanism: a tree, its loops closed by coordinates that follow from q."""
-    _only_right(robot, asked.reading)
-    stiffening = bool(robot.closures) if asked.stiffening is None else asked.stiffening
-    if robot.closures:  # the pose in which it is assembled must not be singular
-        m = mechanism_of(robot)
-        found = architecture_of(robot).resolve(m.start[m.driven], None)
-        if found.reason[0]:
-            raise SuppleError(f"{robot.name} at its start: {found.reason[0]}")
-        warn_near(robot, found)
-    tree = assembled_tree(robot, asked.basis, stiffening)
-    chain = tree.chain
-    D = _damping_matrix(robot, chain, asked)
-    motors = [drive.made.friction for drive in architecture_of(robot).drives]
-    friction = np.zeros(chain.stiff)
-    friction[: len(motors)] = motors
-    friction[list(tree.places)] = passive_values(robot, "friction")
-    damped = dict(zip(tree.places, passive_values(robot, "damping"), strict=True))
-    # one value for all directions acts on the turn, not on each angle
-    for ball in (b for b in tree.balls if isinstance(b, Ball)):
-        at = list(ball.turns)
-        damped |= dict.fromkeys(at, 0.0) if ball.damping else {}
-        friction[at] = 0.0 if ball.friction else friction[at]
-    for k, value in damped.items():
-        D[k, k] += value
-    return _tied(robot, asked, tree, D, friction, stiffening)
-
-
-def _tied(
-    robot: Any, asked: _Asked, tree: AssembledTree, D: Array, friction: Array, stiffening: bool
-) -> Model:
-    """The Model of a tree: coordinates that closures or other joints determine are left out."""
-    chain, motors = tree.chain, len(tree.chain.motors)
-    if not chain.size:
-        raise SuppleError("no joint of the robot moves and no link bends: nothing to build")
+    # Damping and friction of motors, passive joints and links
+    friction = _friction(tree, opened)
+    D = _tree_damping(tree, opened, asked)
     ratios = slide_ratios(robot, chain, asked.damping)
-    rubbed = tuple(friction.tolist()) if friction.any() else ()
-    laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest), balls=tree.balls)
+    laws = laws_of(
+        chain,
+        D,
+        tuple(friction.tolist()) if friction.any() else (),
+        ratios,
+        springs=(opened.springs, opened.rest),
+        balls=opened.balls,
+    )
     laws = _damped_along(robot, asked, laws)
-    loops = loops_of(robot, laws, tree.z) if mimics(chain) or robot.closures else None
-    followers = loops.followers if loops is not None else ()
-    loops = loops if followers else None  # closures between what cannot move hold nothing
+
+    # Coordinates that closures determine, or other joints, follow from the others
+    loops = None
+    if mimics(chain) or form.closures:
+        closed_form = _UNBENT.get(lower(robot).plug_in)
+        loops = loops_of(form, laws, opened.z, closed_form and closed_form(tree))
+    followers = () if loops is None else loops.followers
     kept = [k for k in range(chain.size) if k not in followers]
-    book = replace(chain, followers=followers, start=tuple(tree.z[kept].tolist()))
+    start = tuple(opened.z[kept].tolist())
+    if not (followers or any(start)):
+        start = ()  # its joints are at zero, which is nowhere special
+    book = replace(chain, followers=followers, start=start)
+    functions: Functions
+    if loops is not None and followers:
+        functions = ClosedFunctions(loops, asked.compiled)
+    else:  # closures between what cannot move hold nothing
+        loops = None
+        equations: Equations = laws
+        for paper in asked.reading.plug_ins:
+            equations = paper.equations(equations, asked.reading)
+        functions = ChainFunctions(equations, asked.compiled)
+
     K = np.array(held_together(laws), float)
     for k, j, multiplier, _ in mimics(chain):
         D[j, j] += multiplier**2 * D[k, k]
     _along_slides(chain, K, D)
-    rubs = friction[:motors]
-    functions: Functions = ChainFunctions(laws, asked.compiled)
-    if loops is not None:
-        functions = ClosedFunctions(loops, asked.compiled)
-    elif len(friction) > motors:
-        rubs = friction
-    arrays = _frozen(K[np.ix_(kept, kept)], D[np.ix_(kept, kept)], rubs)
-    model = Model(robot, asked.basis, book, asked.reading, stiffening, *arrays, functions)
-    if loops is not None:
-        M = loops.mass_where_assembled()
-    else:  # a slide whose start lies off its beam is looked at where it can stand
-        at = np.array(book.pose())
-        for i, place in book.lengths_at.items():
-            least, most = book.stroke(i)
-            at[place] = at[place] if least <= at[place] <= most else 0.7 * most
-        M = model.mass_matrix(at)
-    check_inertia(book.names, M)
-    return model
+    motors = len(chain.motors)
+    loose = bool(opened.places) and loops is None
+    arrays = _frozen(
+        K[np.ix_(kept, kept)], D[np.ix_(kept, kept)], friction if loose else friction[:motors]
+    )
+    if loops is None:
+        check_inertia(book.names, _mass_matrix(laws, functions))
+    elif loops.unbent is None:
+        check_inertia(book.names, loops.mass_where_assembled())
+    own = part_book(tree, book)
+    return Model(robot, asked.basis, own, asked.reading, stiffening, *arrays, functions)
 
 
-_FAMILIES: dict[type[Robot], Callable[..., Model]] = {
-    SerialRobot: _serial,
-    DeltaRobot: _delta,
-    MechanismRobot: _mechanism,
-}
+# Trees whose unbent poses have a closed form: Newton's method of their closures starts there
+_UNBENT: dict[type[Kinematics], Callable[[Tree], Unbent]] = {Delta: unbent_delta}
 
 
-def _only_right(robot: Robot, reading: Reading) -> None:
-    if not reading.right:
+def _check_start(tree: Tree) -> None:
+    """Refuse a robot whose loops cannot be assembled at its start, or are singular there."""
+    if not tree.form.closures or lower(tree.robot) is not tree:
+        return  # a closed form has found its start
+    found = tree.resolve(tree.start[tree.driven], None)
+    if found.reason[0]:
+        raise SuppleError(f"{tree.robot.name} at its start: {found.reason[0]}")
+    warn_near(tree.robot, found, stacklevel=6)
+
+
+def _check_reading(tree: Tree, chain: Chain, reading: Reading, stiffening: bool) -> None:
+    """Refuse a paper's reading of a robot that the paper does not know."""
+    name = tree.robot.name
+    if reading.right:
+        return
+    if not tree.open_chain:
         raise SuppleError(
-            f"{robot.name} has loops: deflection, velocity and beta have one reading there; leave "
-            "them out"
+            f"{name} has loops: deflection, velocity and beta have one reading there; leave them "
+            "out"
+        )
+    for paper in reading.plug_ins:
+        paper.check(tree, chain, reading, stiffening)
+    if chain.supports or mimics(chain):
+        what = "bearings or a foundation" if chain.supports else "mimic joints"
+        raise SuppleError(
+            f"{name} has {what}: no paper's reading knows them; leave out deflection, velocity "
+            "and beta"
         )
 
 
-def _read(laws: Laws, reading: Reading) -> AnyLaws:
-    """The right laws, or a paper's own reading of them."""
-    if reading.deflection != "rotation":
-        links = [link for link in laws.links if isinstance(link, Numbers)]
-        return PlanarLaws(
-            laws.chain, links, laws.K, laws.D, laws.friction, variant=reading.deflection
-        )
-    if reading.velocity == "paper":
-        same = {part.name: getattr(laws, part.name) for part in fields(laws)}
-        return LagrangeLaws(**same)
-    return laws
+def _friction(tree: Tree, opened: AssembledTree) -> Array:
+    """Coulomb friction of every joint coordinate, in the order of the tree's coordinates."""
+    friction = np.zeros(opened.chain.stiff)
+    motors = [drive.made.friction for drive in tree.drives]
+    friction[: len(motors)] = motors
+    friction[list(opened.places)] = passive_values(tree.form, "friction")
+    # one value for all directions of a ball joint acts on the turn, not on each angle
+    for ball in (b for b in opened.balls if isinstance(b, Ball)):
+        if ball.friction:
+            friction[list(ball.turns)] = 0.0
+    return friction
+
+
+def _tree_damping(tree: Tree, opened: AssembledTree, asked: _Asked) -> Array:
+    """Damping matrix over all coordinates of the tree: motors, passive joints and links."""
+    chain = opened.chain
+    held = replace(chain, followers=opened.places)
+    book = part_book(tree, held)
+    if book is held:
+        D = _damping_matrix(tree.robot, chain, asked)
+    else:  # links that are copies of parts: none of their coordinates is passive
+        places = [chain.names.index(name) for name in book.names]
+        D = np.zeros((chain.size, chain.size))
+        D[np.ix_(places, places)] = _damping_matrix(tree.robot, book, asked)
+
+    damped = dict(zip(opened.places, passive_values(tree.form, "damping"), strict=True))
+    for ball in (b for b in opened.balls if isinstance(b, Ball)):
+        if ball.damping:
+            damped |= dict.fromkeys(ball.turns, 0.0)
+    for k, value in damped.items():
+        D[k, k] += value
+    return D
+
+
+def _mass_matrix(laws: Laws, functions: Functions) -> Array:
+    """Mass matrix of an open tree at a configuration with nothing special about it."""
+    chain = laws.chain
+    q = np.zeros(chain.size)
+    q[: len(chain.joints)] = 0.3 * (1 + np.arange(len(chain.joints)))
+    for i, place in chain.lengths_at.items():
+        q[place] = 0.7 * chain.links[i].inv.length
+    taped = isinstance(functions, ChainFunctions) and functions.taped
+    if taped and chain.size >= MANY:  # where it is dear in single numbers
+        return functions.evaluator("mass_matrix")(q)[0]
+    return np.array(laws.mass(q.tolist()), float)
 
 
 def _damped_along(robot: Robot, asked: _Asked, laws: Laws) -> Laws:
@@ -342,7 +349,7 @@ def _damping_matrix(robot: Robot, chain: Chain, asked: _Asked) -> Array:
                 "damping, the ratio of each link's own modes, or a basis with at="
             )
         D = whole_damping(pose, chain, law.ratio)
-    for k, drive in enumerate(architecture_of(robot).drives):
+    for k, drive in enumerate(lower(robot).drives):
         D[k, k] = drive.made.damping
     for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
         if link.inv.count and link.slide is None:

@@ -16,24 +16,21 @@ from numpy.typing import NDArray
 from ..kernels.scalars import dot, matvec, sub, vadd
 from ..kernels.tape import Recorder, Tape, played
 from .chains.chain_equations import Laws
-from .chains.forces import dissipation, elastic, stiffness
+from .chains.forces import Equations, dissipation, elastic, stiffness
 from .chains.sliders import given_beta
 from .evaluate import AnyEvaluator, TapeEvaluator, is_small, slope
 from .functions import INPUTS, Functions
-from .readings.de_luca import PlanarLaws
-from .readings.theodore import LagrangeLaws
 
-__all__ = ["MANY", "AnyLaws", "ChainFunctions"]
+__all__ = ["MANY", "ChainFunctions"]
 
 Array = NDArray[np.float64]
-AnyLaws = Laws | PlanarLaws | LagrangeLaws
 MANY = 40  # coordinates from which a mass matrix is put together from the forces of its columns
 
 
 class ChainFunctions(Functions):
     """The equations of an open chain as CasADi functions."""
 
-    def __init__(self, laws: AnyLaws, compile_: bool) -> None:
+    def __init__(self, laws: Equations, compile_: bool) -> None:
         super().__init__(compile_)
         self._laws, self.names = laws, tuple(INPUTS)
         self._beta: Any = None
@@ -121,7 +118,7 @@ class ChainFunctions(Functions):
         return np.asarray(np.linalg.solve(B, found[n : 2 * n]), float)
 
     @property
-    def laws(self) -> AnyLaws:
+    def laws(self) -> Equations:
         """The same equations in any scalars."""
         return self._laws
 
@@ -129,7 +126,6 @@ class ChainFunctions(Functions):
         """Return the expressions with beta of links that slide given, a column of symbols."""
         import casadi as ca
 
-        assert not isinstance(self._laws, PlanarLaws)
         laws = self._laws
         links = given_beta(laws.chain, laws.links, ca.vertsplit(beta))
         out = ChainFunctions(replace(laws, links=links), False)
@@ -150,7 +146,7 @@ class ChainFunctions(Functions):
         return list(getattr(self._laws.links[i], "ratios", ()))
 
 
-def _sizes(laws: AnyLaws) -> dict[str, int]:
+def _sizes(laws: Equations) -> dict[str, int]:
     n = laws.chain.size
     return {"q": n, "qd": n, "qdd": n, "tau": len(laws.chain.joints), "wrench": 6}
 
@@ -165,7 +161,7 @@ def _expression(values: Any) -> Any:
     return ca.SX(ca.vertcat(*(ca.horzcat(*row) if matrix else row for row in values)))
 
 
-def _tape(name: str, laws: AnyLaws) -> tuple[Tape, list[int], list[tuple[int, ...]]]:
+def _tape(name: str, laws: Equations) -> tuple[Tape, list[int], list[tuple[int, ...]]]:
     """One function as a tape, with the widths of its inputs and the shapes of its outputs."""
     words = INPUTS.get(name, ("q", "qdd"))
     widths = [_sizes(laws)[word] for word in words]
@@ -182,7 +178,7 @@ def _tape(name: str, laws: AnyLaws) -> tuple[Tape, list[int], list[tuple[int, ..
     return tape.tape(flat), widths, shapes
 
 
-def _outputs(name: str, laws: AnyLaws, x: Mapping[str, list[Any]]) -> list[Any]:
+def _outputs(name: str, laws: Equations, x: Mapping[str, list[Any]]) -> list[Any]:
     """What the function of this name gives; rates that are not among its inputs are zero.
 
     Momentum is M(q) qdd, linear in qdd: the force of an acceleration from rest, without weight.

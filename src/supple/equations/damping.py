@@ -16,7 +16,7 @@ from ..architectures.kinds import architecture_of
 from ..arguments import number, shown
 from ..beams.invariants import Invariants
 from ..errors import SuppleError
-from ..robot import MechanismRobot, Robot, SerialRobot
+from ..robot import Robot
 from .chains.chain import Chain
 
 __all__ = [
@@ -48,12 +48,16 @@ class Damping(Held, ABC):
 
 @dataclass(frozen=True)
 class ModalDamping(Damping):
-    """A damping ratio for every mode of a link, clamped at its root with its end load.
+    """The same damping ratio for every mode of a link, clamped at its root with its end load.
 
-    D = 2 M^1/2 (M^-1/2 K M^-1/2)^1/2 zeta M^1/2 over the modes, so the same in every basis.
+    Parameters
+    ----------
+    ratio : float or sequence, optional
+        One value, one per link, or for each link one per mode. Default: the robot file's.
 
-    Attributes:
-        ratio: one value, one per link, or for each link one per mode; None: the robot file's.
+    Notes
+    -----
+    D = 2 M^1/2 (M^-1/2 K M^-1/2)^1/2 zeta M^1/2 over the modes, therefore the same in every basis.
     """
 
     ratio: float | Sequence[float] | Sequence[Sequence[float]] | None = None
@@ -68,10 +72,10 @@ class ModalDamping(Damping):
         try:
             here = given if isinstance(given, int | float) else given[i]
             zeta = np.broadcast_to(np.asarray(here, float), (count,))
-        except (IndexError, TypeError, ValueError):
+        except (IndexError, OverflowError, TypeError, ValueError):
             raise SuppleError(
-                f"damping ratio {given!r}: give one value, one for each link, or for each link one "
-                f"per mode (link {i + 1} has {count})"
+                f"damping ratio {shown(given)}: give one value, one for each link, or for each "
+                f"link one per mode (link {i + 1} has {count})"
             ) from None
         if not np.isfinite(zeta).all() or (zeta < 0).any():
             raise SuppleError(f"damping ratio {here}: give values that are not negative")
@@ -99,9 +103,16 @@ class RobotDamping(Damping):
 
 @dataclass(frozen=True)
 class StiffnessRoot(Damping):
-    """D = factor sqrt(K), the matrix root; 0.1 in the paper.
+    """Damping matrix proportional to the matrix root of the stiffness, D = factor sqrt(K).
 
-    Source: [DeLuca1991], section VII.
+    Parameters
+    ----------
+    factor : float
+        Default: 0.1, as in the paper.
+
+    References
+    ----------
+    [DeLuca1991], section VII.
     """
 
     factor: float = 0.1
@@ -181,9 +192,7 @@ def damping_of(given: Damping | float | None) -> Damping:
     return given
 
 
-def slide_ratios(
-    robot: SerialRobot | MechanismRobot, chain: Chain, law: Damping
-) -> list[list[float]]:
+def slide_ratios(robot: Robot, chain: Chain, law: Damping) -> list[list[float]]:
     """Return the damping ratios of every link's shapes; only ratios fit a link that slides."""
     out: list[list[float]] = []
     for i, link in enumerate(chain.links):

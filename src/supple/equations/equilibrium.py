@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..architectures.assembling import mechanism_of, resolve
-from ..architectures.kinds import architecture_of
+from ..architectures.assembling import resolve
+from ..architectures.kinds import lower
 from ..errors import SuppleError
 from .chains.chain import check_lengths
 from .closed.coupled import ClosedFunctions, led_from
@@ -18,6 +19,7 @@ from .functions import near_at, slope_of
 from .model import Model
 
 __all__ = [
+    "UnstableRestWarning",
     "assembled_pose",
     "hanging",
     "slopes_at_rest",
@@ -29,7 +31,12 @@ __all__ = [
 
 Array = NDArray[np.float64]
 BESIDE = 1e-6  # rad or m: followers nearer than this are on one branch
+UNSTABLE = 1e-9  # of the stiffness: a rest with less than its negative is unstable
 FURTHEST = 0.3  # rad or m that a loose coordinate moves in a step towards rest
+
+
+class UnstableRestWarning(UserWarning):
+    """The equilibrium under gravity is unstable, as that of a buckled column."""
 
 
 def assembled_pose(model: Model, theta: Array | None = None) -> Array:
@@ -43,13 +50,12 @@ def assembled_pose(model: Model, theta: Array | None = None) -> Array:
     if theta is None or not loose or not isinstance(functions, ClosedFunctions):
         return q
     loops = functions.loops
-    x, reason = resolve(loops.robot, theta)
+    tree = lower(loops.robot)
+    x, reason = resolve(tree, theta)
     if reason[0]:
         raise SuppleError(reason[0])
     z = np.zeros(loops.laws.chain.size)
-    z[[k for places in loops.laws.chain.passive for k in places]] = x[
-        0, mechanism_of(loops.robot).tree.passive
-    ]
+    z[[k for places in loops.laws.chain.passive for k in places]] = x[0, tree.joints.passive]
     q[loose] = z[list(loops.kept)][loose]
     return q
 
@@ -66,7 +72,7 @@ def standing(model: Model, theta: ArrayLike | None) -> Model:
     at = np.asarray(theta, float)
     if at.shape != (model.joints,):
         return model  # which has a sentence of its own
-    branch = architecture_of(functions.loops.robot).branch(at[None])
+    branch = lower(functions.loops.robot).branch(at[None])
     if not branch.x.shape[1] or not branch.reached:
         return model
     q, near = assembled_pose(model, at), functions.loops.near(branch.x)[0]
@@ -103,11 +109,27 @@ def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
         q[k:] += step
         size = float(np.abs(step).max(initial=0.0))
         if size <= 1e-13 * (1 + np.abs(q[k:]).max(initial=0.0)):
+            _warn_if_unstable(model, K[k:, k:])
             return q
         if size > last / 20:  # else it leads on quickly enough as it is
             K = None
         last = size
     raise SuppleError("the static sag was not found: the arm may be too soft for its own weight")
+
+
+def _warn_if_unstable(model: Model, K: Array) -> None:
+    """Warn where the potential has no minimum at a rest: K (n, n) is its second derivative."""
+    scale = np.sqrt(np.abs(np.diag(K)))
+    if not len(K) or not scale.all():
+        return
+    if np.linalg.eigvalsh(K / np.outer(scale, scale))[0] < -UNSTABLE:
+        warnings.warn(
+            f"{model.robot.name}: this rest under gravity is unstable, its links are loaded beyond "
+            "buckling; they leave it at the smallest push, and where they end is beyond small "
+            "bending: stiffen them, take load off, or give q0 as an array",
+            UnstableRestWarning,
+            stacklevel=4,
+        )
 
 
 def hanging(model: Model, q: Array) -> Array:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.coordinate_map import CoordinateMap
 from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
 from ..robot import Robot
@@ -19,6 +21,8 @@ from .evaluate import compiled as as_c
 __all__ = ["INPUTS", "Functions", "LoopFunctions", "near_at", "need_open", "slope_of"]
 
 Array = NDArray[np.float64]
+MOST_DERIVED = 64  # functions made of the equations, such as integrators, that a Model caches
+_MISSING = object()
 
 
 # What the equations are asked by name, and what each takes
@@ -87,6 +91,11 @@ class Functions(Mapping[str, Any], ABC):
         return None, q
 
     @property
+    def dependent_map(self) -> CoordinateMap:
+        """What each coordinate is that loops or other joints determine: there is none."""
+        return CoordinateMap(())
+
+    @property
     def beside(self) -> list[Any]:
         """What expressions take besides their inputs: symbols near the followers, if bound."""
         return []
@@ -137,10 +146,20 @@ class Functions(Mapping[str, Any], ABC):
         return self._expressions[name]
 
     def derived(self, key: Any, make: Callable[..., Any], *given: Any) -> Any:
-        """Return make(..), made once from these functions, such as a step of an integrator."""
-        if key not in self._derived:
-            self._derived[key] = make(*given)
-        return self._derived[key]
+        """Return make(..), made once from these functions, such as a step of an integrator.
+
+        The last MOST_DERIVED that were asked for are cached: a designer who tries a thousand gains
+        does not keep a thousand integrators.
+        """
+        cached = self._derived
+        found = cached.pop(key, _MISSING)
+        if found is _MISSING:
+            found = make(*given)
+        cached[key] = found  # the last of the dictionary is the last that was asked for
+        while len(cached) > MOST_DERIVED:
+            with suppress(KeyError, RuntimeError, StopIteration):  # another thread was faster
+                cached.pop(next(iter(cached)), None)
+        return found
 
 
 class LoopFunctions(Functions):

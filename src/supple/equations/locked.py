@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..architectures.assembling import mechanism_of, placed
-from ..architectures.kinds import architecture_of
+from ..architectures.kinds import lower
+from ..architectures.tree import placed
 from ..assembly import Coordinates, assemble, coordinates, kept_shut
 from ..beams.basis import Basis
 from ..beams.fixed.elements import mesh
@@ -70,7 +70,7 @@ def locked_pose(
     That is `at`; else with its joints at zero and links that slide out to their ends, and where
     loops decide at its start. None where it cannot stand.
     """
-    found = architecture_of(robot)
+    found = lower(robot)
     if theta is None:
         theta = found.outstretched if basis.at is None else np.asarray(basis.at, float)
     asked: dict[str, Any] = {"theta": theta, "position": None}
@@ -84,9 +84,8 @@ def locked_pose(
     turns: dict[str, Array] = {}
     for i, link in enumerate(chain.links):
         if link.passive and link.freedoms > 1:
-            m = mechanism_of(robot)  # type: ignore[arg-type]
-            moved = placed(m, where.at[:1])
-            own = [k for k, c in enumerate(m.tree.coordinates) if c.link == i]
+            moved = placed(found, where.at[:1])
+            own = [k for k, c in enumerate(found.joints.coordinates) if c.link == i]
             R = structure.R[0, names.index(link.name)]
             turns[link.name] = np.concatenate([moved.v[0, own] @ R, moved.w[0, own] @ R], axis=1).T
     hung = found.hangs(tuple(dict.fromkeys(structure.links))).tip

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Held, short, still
+from ..architectures.coordinate_map import CoordinateMap
 from ..architectures.kinds import architecture_of
 from ..arguments import instance, number, one_of, reals, shown
-from ..beams.basis import Basis
+from ..beams.basis import AssumedModes, Basis
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Joint, MechanismRobot, Motor, Robot, SerialRobot
+from ..robot import Motor, Robot
 from .accuracy import Accuracy, accuracy
 from .chains.chain import Chain, check_lengths
 from .chains.link_fields import link_deflection
 from .functions import Functions, LoopFunctions
-from .readings.reading import Reading
+from .reading import Reading
 
 __all__ = ["Model", "a_model"]
 
@@ -39,19 +40,46 @@ def _check(model: Model, theta: ArrayLike | None = None) -> Accuracy:
 
 @dataclass(frozen=True)
 class Model(Held):
-    """The equations of motion M(q) qdd + h(q, qd) + D qd + K q + g(q) = B tau of one robot.
+    """Equations of motion M(q) qdd + h(q, qd) + D qd + K q + g(q) = B tau of one robot.
 
-    q = [theta, eps, eta], see `coordinates`. Every function takes one state, (N,), or many, (B, N).
+    From `supple.build`. q = [theta, eps, eta], see `coordinates`. Every function takes one state,
+    (N,), or many, (B, N).
 
-    Attributes:
-        robot, basis, reading, stiffening: what it was built from.  chain: its numbers; of a
-        Delta the arms and rods of all legs, which say where their coordinates stand in q.
-        stiffness, damping: (N, N), NaN on a link that slides (`rest.stiffness_at`).
-        friction: (joints,), Coulomb's, N m.  functions: the same equations as CasADi functions.
-        modal_damping: the ratio of the robot's modes that `damping` was made from; None: another.
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    basis : Basis
+        Shape functions of its links.
+    chain
+        Numerical data of the links; for a Delta those of all legs, with their place in q.
+    reading : Reading
+        How the equations are written.
+    stiffening : bool
+        Whether geometric stiffening is included.
+    stiffness, damping : ndarray
+        K and D, (N, N); NaN for a sliding link, whose stiffness depends on its length.
+    friction : ndarray
+        Coulomb friction of the joints (joints,), N m.
+    functions
+        The same equations as CasADi functions.
+    modal_damping : float or None
+        Damping ratio of the robot's modes from which `damping` was computed; None for other
+        damping.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> q = np.zeros(model.size)
+    >>> acceleration = model.forward_dynamics(q, 0 * q, [0.1, 0.0])
+    >>> effort = model.inverse_dynamics(q, 0 * q, acceleration)
+    >>> abs(effort).round(9)[:2]
+    array([0.1, 0. ])
     """
 
-    robot: SerialRobot | DeltaRobot | MechanismRobot
+    robot: Robot
     basis: Basis
     chain: Chain = field(repr=False)
     reading: Reading
@@ -88,7 +116,26 @@ class Model(Held):
         return self.chain.names
 
     @property
-    def motors(self) -> tuple[Joint | Motor, ...]:
+    def coordinate_map(self) -> CoordinateMap:
+        """What each entry of q is: name, unit, owner, meaning.
+
+        Elastic entries are amplitudes of shape functions: m of bending and stretch, rad of torsion;
+        of finite elements, displacements and rotations of nodes.
+        """
+        if isinstance(self.basis, AssumedModes):
+            return self.chain.coordinate_map
+        return CoordinateMap.of(
+            replace(slot, unit="m or rad") if slot.meaning == "elastic" else slot
+            for slot in self.chain.coordinate_map
+        )
+
+    @property
+    def dependent_map(self) -> CoordinateMap:
+        """What each coordinate is that follows from q: loops or other joints determine it."""
+        return self.functions.dependent_map
+
+    @property
+    def motors(self) -> tuple[Motor, ...]:
         """What moves each entry of theta, as the robot describes it."""
         return tuple(drive.made for drive in architecture_of(self.robot).drives)
 
@@ -100,6 +147,38 @@ class Model(Held):
     def bias(self, q: ArrayLike, qd: ArrayLike) -> Array:
         """Return h(q, qd): centrifugal and Coriolis, without gravity, stiffness and damping."""
         return self._call("bias", q=q, qd=qd)[0]
+
+    def coriolis(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """Return the Coriolis matrix C(q, qd) by Christoffel symbols, so that bias = C qd.
+
+        Parameters
+        ----------
+        q, qd : array_like
+            One state, (N,), or many, (B, N).
+
+        Returns
+        -------
+        ndarray
+            C, (N, N) or (B, N, N). M' - 2 C is skew-symmetric along every motion.
+
+        Notes
+        -----
+        The bias is a quadratic form of the rates, h_i = sum_jk c_ijk qd_j qd_k with symmetric
+        Christoffel symbols c_ijk, and C_ij = sum_k c_ijk qd_k. A column of C is therefore the
+        difference of two biases, exactly: C e_j = (h(qd + e_j) - h(qd - e_j)) / 4.
+        """
+        positions = self._array("q", q)
+        rates = self._array("qd", qd)
+        positions, rates = np.broadcast_arrays(positions, rates)
+        lead = rates.shape[:-1]
+        # Steps as large as the rates themselves lose the fewest digits.
+        step = np.maximum(np.abs(rates).max(axis=-1, keepdims=True), 1.0)[..., None]
+        steps = step * np.eye(self.size)
+        many_positions = np.broadcast_to(positions[..., None, :], (*lead, self.size, self.size))
+        after = self.bias(many_positions, rates[..., None, :] + steps)
+        before = self.bias(many_positions, rates[..., None, :] - steps)
+        columns = (after - before) / (4 * step)
+        return np.swapaxes(columns, -1, -2)
 
     def gravity(self, q: ArrayLike) -> Array:
         """Return g(q), the generalised force that holds the weight."""
@@ -187,6 +266,38 @@ class Model(Held):
         lead = np.broadcast_shapes(*(np.shape(x)[:-1] for x in (q, qd, tau)))
         a, b, c = (part.reshape(*lead, self.size, -1) for part in found)
         return a, b, c
+
+    def casadi(self) -> dict[str, Any]:
+        """Return the equations of motion as CasADi functions, for NMPC and other symbolic work.
+
+        Returns
+        -------
+        dict of casadi.Function
+            mass_matrix(q), bias(q, qd), gravity(q), forward_dynamics(q, qd, tau),
+            forward_dynamics_loaded(q, qd, tau, wrench), inverse_dynamics(q, qd, qdd), tip(q) with
+            position and rotation, jacobians(q, qd, tau) of the forward dynamics by q, qd and tau,
+            and residual(q, qd, qdd, tau), which is zero along every motion: what an implicit
+            integrator needs. Robots with loops close them inside.
+        """
+        import casadi as ca
+
+        names = ("mass_matrix", "bias", "gravity", "forward_dynamics", "forward_dynamics_loaded")
+        found = {name: self.functions.expression(name) for name in names}
+        inverse = self.functions.expression("inverse_dynamics")
+        found["inverse_dynamics"] = inverse
+        found["tip"] = self.functions.expression("tip")
+        found["jacobians"] = self.functions.expression("derivatives")
+        q, qd, qdd = (ca.MX.sym(word, self.size) for word in ("q", "qd", "qdd"))
+        tau = ca.MX.sym("tau", self.joints)
+        effort = ca.vertcat(tau, ca.DM.zeros(self.size - self.joints, 1))
+        found["residual"] = ca.Function(
+            "residual",
+            [q, qd, qdd, tau],
+            [inverse(q, qd, qdd) - effort],
+            ["q", "qd", "qdd", "tau"],
+            ["residual"],
+        )
+        return found
 
     def _call(self, name: str, **given: ArrayLike) -> tuple[Array, ...]:
         arrays = {word: self._array(word, value) for word, value in given.items()}

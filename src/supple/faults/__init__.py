@@ -2,7 +2,7 @@
 
 from .description import Description
 from .finding import Fault, robot_error, validated
-from .known import known_keys, models_at, plain
+from .known import derived_keys, known_keys, models_at, plain
 from .meanings import MEANINGS
 from .sentences import nearest, shown, unknown_key
 
@@ -10,6 +10,7 @@ __all__ = [
     "MEANINGS",
     "Description",
     "Fault",
+    "derived_keys",
     "known_keys",
     "models_at",
     "nearest",

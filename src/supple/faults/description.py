@@ -14,21 +14,35 @@ from pydantic import (
     model_validator,
 )
 
-from ..errors import SuppleError
+from ..errors import RobotError, SuppleError
 from ..values import MEASURED, fault, in_si
 from .finding import every_fault, robot_error
 from .known import plain
+from .signatures import describe_class
 
 __all__ = ["Description"]
 
 WIDTH = 76  # characters of a repr, of one field
 LINES = 20
+HOLDS_ITSELF = "a list or mapping in it holds itself, or is nested too deeply: write it out"
 
 
 class Description(BaseModel, ABC):
     """What all parts share: frozen, strict, with units, and faults are sentences."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # A schema is built when its class is first used: a file needs only its own architecture.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        """Show people the fields, not their validators, in signatures and docstrings."""
+        super().__pydantic_init_subclass__(**options)
+        describe_class(cls)
+
+    @classmethod
+    def __pydantic_on_complete__(cls) -> None:
+        """Do so again when pydantic has built the class, which sets its own signature."""
+        describe_class(cls)
 
     @field_validator(*MEASURED, mode="before", check_fields=False)
     @classmethod
@@ -51,10 +65,13 @@ class Description(BaseModel, ABC):
             """Make it, or raise a RobotError with every fault, as a robot file would get."""
             kind = type(self)
             try:
-                super().__init__(**data)
-            except ValidationError:
-                found = every_fault(kind, data)
-                raise robot_error(found, plain(data), where=kind.__name__) from None
+                try:
+                    super().__init__(**data)
+                except ValidationError:
+                    found = every_fault(kind, data)
+                    raise robot_error(found, plain(data), where=kind.__name__) from None
+            except RecursionError:
+                raise RobotError([HOLDS_ITSELF], kind.__name__) from None
 
         __init__.__pydantic_base_init__ = True  # parts inside are made without it, as before
 

@@ -11,7 +11,16 @@ from pydantic import BaseModel
 from ..values import Place
 from .meanings import MEANINGS
 
-__all__ = ["at", "get", "known_keys", "known_shapes", "models_at", "plain", "size_at"]
+__all__ = [
+    "at",
+    "derived_keys",
+    "get",
+    "known_keys",
+    "known_shapes",
+    "models_at",
+    "plain",
+    "size_at",
+]
 
 
 def get(data: Any, key: str | int) -> Any:
@@ -32,10 +41,23 @@ def at(data: Any, place: Place) -> Any:
 def plain(part: Any) -> Any:
     """Return data with descriptions among them as mappings, tuples as lists; containers are new."""
     if isinstance(part, BaseModel):
-        return {key: plain(getattr(part, key)) for key in type(part).model_fields}
+        derived = derived_keys(part)
+        return {
+            key: plain(getattr(part, key)) for key in type(part).model_fields if key not in derived
+        }
     if isinstance(part, Mapping):
         return {key: plain(value) for key, value in part.items()}
     return [plain(value) for value in part] if isinstance(part, tuple | list) else part
+
+
+def derived_keys(part: BaseModel) -> tuple[str, ...]:
+    """Return the fields of a part that were computed from another one, and are not written."""
+    if getattr(part, "dh", None) is not None:
+        return ("mount", "axis")
+    row = getattr(getattr(part, "joint", None), "dh", None)
+    if row is not None and row.convention == "standard" and row.a == getattr(part, "length", None):
+        return ("length",)
+    return ()
 
 
 def models_at(model: type[BaseModel], data: Any, place: Place) -> list[type[BaseModel]]:

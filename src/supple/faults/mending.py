@@ -55,7 +55,8 @@ def mended(data: Mapping[str, Any], errors: Iterable[Any], model: type[BaseModel
                 near = nearest(str(key), known_keys(model, copy, owner[:-1]))
                 renamed, sound = near or key, given if near else None
             elif error["type"] == "literal_error":
-                renamed, sound = key, nearest(str(given), literals(error))
+                renamed = key
+                sound = nearest(given, literals(error)) if isinstance(given, str) else None
             else:
                 renamed, sound = key, _sound(copy, owner, given)
             if sound is not None and renamed not in holder:

@@ -154,7 +154,7 @@ def unknown_key(key: str, known: Iterable[str]) -> str:
 
 
 def _one_of(given: Any, allowed: list[str]) -> str:
-    near = nearest(str(given), allowed)
+    near = nearest(shown(given).strip("'"), allowed)
     hint = f"; did you mean '{near}'?" if near else ""
     return f"{shown(given)}: it must be one of {', '.join(allowed)}{hint}"
 
@@ -175,7 +175,10 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     plain = list(value) if isinstance(value, tuple) else value
-    text = value if isinstance(value, str) else str(plain)
+    try:
+        text = value if isinstance(value, str) else str(plain)
+    except ValueError:  # integers of thousands of digits are not written out
+        text = f"a {type(value).__name__} of thousands of digits"
     text = "".join(c if c.isprintable() else "?" for c in text[:41])
     text = text if len(text) <= 40 else text[:37] + "..."
     return f"'{text}'" if isinstance(value, str) else text

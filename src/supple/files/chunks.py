@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import re
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import SuppleError
 from .data import read_bytes
-from .disk import make_folder, writing
+from .disk import is_unfinished, make_folder, remove_abandoned, writing
 
 __all__ = ["Chunks"]
 
@@ -35,23 +36,32 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
     def __init__(self, folder: str | Path, key: str, question: Mapping[str, Any]) -> None:
         self.folder, self.key = make_folder(folder), key
         page = self.folder / "question.json"
-        if page.exists():
-            try:
-                known = json.loads(read_bytes(page, 1 << 24))["key"]
-            except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        remove_abandoned(self.folder)
+        if not page.exists():
+            # Shards that start together all come here: what another one is writing is no stranger,
+            # and each writes the same page, of which the last stays.
+            strangers = [
+                place
+                for place in self.folder.iterdir()
+                if not is_unfinished(place) and place != page
+            ]
+            if strangers and not page.exists():
                 raise SuppleError(
-                    f"{page} cannot be read: remove the folder, or give another"
-                ) from None
-            if known != key:
-                raise SuppleError(
-                    f"{self.folder} holds another question (another robot, grid, option or version "
-                    "of supple): give another folder, or remove it"
+                    f"{self.folder} is not empty and holds no sweep: give another folder"
                 )
-            return
-        if any(self.folder.iterdir()):
-            raise SuppleError(f"{self.folder} is not empty and holds no sweep: give another folder")
-        with writing(page) as aside:
-            aside.write_bytes(json.dumps({"key": key, **question}, indent=1).encode())
+            with writing(page) as aside:
+                aside.write_bytes(json.dumps({"key": key, **question}, indent=1).encode())
+        try:
+            known = json.loads(read_bytes(page, 1 << 24))["key"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            raise SuppleError(
+                f"{page} cannot be read: remove the folder, or give another"
+            ) from None
+        if known != key:
+            raise SuppleError(
+                f"{self.folder} holds another question (another robot, grid, option or version "
+                "of supple): give another folder, or remove it"
+            )
 
     def place(self, index: int) -> Path:
         """Return where a chunk stands."""
@@ -99,6 +109,10 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
             return None
         raw, sealed = whole[:-32], whole[-32:] == self._seal(index, whole[:-32])
         try:
+            with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+                # we write them unpacked: one that grows when it is read is not ours
+                if sum(part.file_size for part in archive.infolist()) > len(raw):
+                    return None
             with np.load(io.BytesIO(raw), allow_pickle=False) as found:
                 key = str(found["key"])
                 values = {name: found[name] for name in found.files if sealed and name != "key"}

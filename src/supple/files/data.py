@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
+import math
 import os
 import stat
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +24,20 @@ from .disk import check_place, named, writing
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["netcdf_names", "read_bytes", "read_dataset", "read_table", "write_dataset"]
+__all__ = [
+    "checked_lines",
+    "netcdf_names",
+    "read_bytes",
+    "read_dataset",
+    "read_table",
+    "write_dataset",
+]
 
 TABLE_LIMIT = 200_000_000  # bytes of a CSV file
+MOST_COLUMNS = 10_000  # of a CSV file
+UNPACKED_LIMIT = 100_000_000  # bytes that any netCDF file may unpack to
+UNPACKED_RATIO = 50  # times its own size that a larger one may unpack to
+RENAMED = "supple_names"  # attribute of files: names as netCDF holds them, and as they are
 PATIENCE = 10.0  # s in which a pipe or a terminal must give something
 PROBE_TIME = 60.0  # s in which a file without a seal must be readable
 MARK = b"supple-seal-1\n"  # ends a file, followed by the SHA-256 of all before it
@@ -57,22 +71,62 @@ def read_bytes(path: str | os.PathLike[str], limit: int) -> bytes:
         os.close(handle)
 
 
-def read_table(path: str | Path, what: str, form: str) -> NDArray[np.float64]:
-    """Return the numbers of a CSV file below its header; `what` and `form` say what it holds."""
+def read_table(
+    path: str | os.PathLike[str], what: str, form: str
+) -> tuple[list[str], NDArray[np.float64]]:
+    """Return the names of the columns of a CSV file and its numbers.
+
+    `what` and `form` say what it holds. A file without a header has no names: its first line is
+    numbers too.
+    """
     try:
         raw = read_bytes(path, TABLE_LIMIT + 1)
         if len(raw) > TABLE_LIMIT:
             raise ValueError(f"it holds more than {TABLE_LIMIT // 10**6} MB")
-        text = io.StringIO(raw.decode("utf-8-sig"))
-        rows: NDArray[np.float64] = np.loadtxt(text, delimiter=",", skiprows=1, ndmin=2)
+        lines = checked_lines(raw)
+        first_line = next((line for line in lines if line.strip()), "")
+        names = [cell.strip().strip('"') for cell in first_line.split(",")]
+        headless = all(map(_is_number, names))
+        body = chain([first_line], lines) if headless else lines
+        rows: NDArray[np.float64] = np.loadtxt(body, delimiter=",", ndmin=2)
     except (OSError, ValueError) as problem:
         why = str(getattr(problem, "strerror", None) or problem).rstrip(".")
         raise SuppleError(f"cannot read {what} from {path}: {why}; give {form}") from None
-    return rows
+    if not headless and rows.size and rows.shape[1] != len(names):
+        raise SuppleError(
+            f"cannot read {what} from {path}: its header names {len(names)} columns, its rows have "
+            f"{rows.shape[1]}; give {form}"
+        )
+    return ([] if headless else names), rows
+
+
+def _is_number(text: str) -> bool:
+    """Whether a cell holds a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def checked_lines(raw: bytes) -> Iterator[str]:
+    """Yield the lines of a table as they are needed; ValueError at one with too many columns.
+
+    A list of all cells would take fifty times the memory of the file.
+    """
+    for number, line in enumerate(io.TextIOWrapper(io.BytesIO(raw), "utf-8-sig"), start=1):
+        if line.count(",") >= MOST_COLUMNS:
+            raise ValueError(f"line {number} has more than {MOST_COLUMNS:,} columns")
+        yield line
 
 
 def write_dataset(data: xarray.Dataset, path: str | Path) -> None:
-    """Write a Dataset as netCDF, sealed, whole or not at all."""
+    """Write a Dataset as netCDF, sealed, whole or not at all.
+
+    Names that netCDF cannot hold, such as `theta.arm/link` of a link from ROS, are written with
+    percent signs; `read_dataset` gives them back as they were.
+    """
+    data = _with_netcdf_names(data)
     with writing(check_place(path)) as aside:
         try:
             data.to_netcdf(aside, engine="netcdf4")
@@ -106,6 +160,36 @@ def netcdf_names(names: Sequence[str], taken: Sequence[str]) -> list[str]:
     return out[len(taken) :]
 
 
+def _with_netcdf_names(data: xarray.Dataset) -> xarray.Dataset:
+    """Return the same Dataset under names that netCDF can hold, and a list of those changed."""
+    names = list(dict.fromkeys([*map(str, data.variables), *map(str, data.sizes)]))
+    words = netcdf_names(names, ())
+    changed = {name: word for name, word in zip(names, words, strict=True) if name != word}
+    attributes = list(map(str, data.attrs))
+    as_written = dict(zip(attributes, netcdf_names(attributes, ()), strict=True))
+    changed_attributes = {name: word for name, word in as_written.items() if name != word}
+    if not changed and not changed_attributes:
+        return data
+    told = {
+        "variables": {word: name for name, word in changed.items()},
+        "attributes": {word: name for name, word in changed_attributes.items()},
+    }
+    renamed = data.rename(changed)
+    renamed.attrs = {as_written[str(name)]: value for name, value in data.attrs.items()}
+    renamed.attrs[RENAMED] = json.dumps(told)
+    return renamed
+
+
+def _with_own_names(data: xarray.Dataset) -> xarray.Dataset:
+    """Return a Dataset that was read under the names that it had before it was written."""
+    told = json.loads(str(data.attrs.pop(RENAMED, "{}")))
+    variables, attributes = (dict(told.get(word, {})) for word in ("variables", "attributes"))
+    known = {*data.variables, *data.sizes}
+    data = data.rename({word: name for word, name in variables.items() if word in known})
+    data.attrs = {attributes.get(str(word), word): value for word, value in data.attrs.items()}
+    return data
+
+
 def seal(path: Path) -> None:
     """Append a mark and the SHA-256 of a file to it, so that damage is found before it is parsed.
 
@@ -124,12 +208,13 @@ def read_dataset(path: str | Path, what: str) -> xarray.Dataset:
     compared with its seal before HDF5 sees it, and one without (another program's) is first read
     by a process of its own.
     """
-    if not named(path).exists():
-        raise SuppleError(f"cannot read {path} as {what}: there is no such file")
-    if not Path(path).is_file():
-        raise SuppleError(f"cannot read {path} as {what}: it is not a file")
+    place = named(path)
     try:
-        sealed = _unbroken(Path(path))
+        if not place.exists():
+            raise SuppleError(f"cannot read {path} as {what}: there is no such file")
+        if not place.is_file():
+            raise SuppleError(f"cannot read {path} as {what}: it is not a file")
+        sealed = _unbroken(place)
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise SuppleError(f"cannot read {path} as {what}: {why}") from None
@@ -138,12 +223,40 @@ def read_dataset(path: str | Path, what: str) -> xarray.Dataset:
     import xarray
 
     try:
+        _check_unpacked_size(path)
         opened: Any = xarray.open_dataset(path, engine="netcdf4")
         with opened:
-            data: xarray.Dataset = opened.load()
+            data: xarray.Dataset = _with_own_names(opened.load())
     except Exception as problem:  # noqa: BLE001 - what foreign bytes raise there is not listed
         raise SuppleError(f"cannot read {path} as {what}: {problem}") from None
     return data
+
+
+def _unpacked_limit(path: str | Path) -> int:
+    """Return how many bytes a netCDF file may unpack to."""
+    return max(UNPACKED_LIMIT, UNPACKED_RATIO * os.path.getsize(path))
+
+
+def _check_unpacked_size(path: str | Path) -> None:
+    """Raise ValueError where variables, or their chunks, take far more memory than the file.
+
+    What was never written, and what is compressed, can claim any size in a few bytes.
+    """
+    import netCDF4
+
+    with netCDF4.Dataset(path) as data:
+        size = 0
+        for variable in data.variables.values():
+            each = np.dtype(variable.dtype).itemsize if variable.dtype is not str else 64
+            chunk = variable.chunking()
+            held = [variable.shape, chunk if isinstance(chunk, list | tuple) else ()]
+            size += each * max(math.prod(map(int, shape)) for shape in held)
+    limit = _unpacked_limit(path)
+    if size > limit:
+        raise ValueError(
+            f"it unpacks to {size / 1e9:.3g} GB, and at most {limit / 1e9:.3g} GB are read from a "
+            "file of its size"
+        )
 
 
 def _unbroken(path: Path) -> bool:
@@ -169,8 +282,16 @@ def _unbroken(path: Path) -> bool:
 
 
 _PROBE = """
-import sys, netCDF4
+import math, sys, netCDF4
 with netCDF4.Dataset(sys.argv[1]) as data:
+    size = 0
+    for variable in data.variables.values():
+        each = getattr(variable.dtype, "itemsize", 64)
+        chunk = variable.chunking()
+        chunk = chunk if isinstance(chunk, (list, tuple)) else ()
+        size += each * max(math.prod(map(int, shape)) for shape in (variable.shape, chunk))
+    if size > int(sys.argv[2]):
+        sys.exit(f"it unpacks to {size / 1e9:.3g} GB, far more than a file of its size may hold")
     for variable in data.variables.values():
         variable[...]
         {name: variable.getncattr(name) for name in variable.ncattrs()}
@@ -182,9 +303,10 @@ def _probe(path: str | Path, what: str) -> None:
     """Read the file in a process of its own, which may fail or be stopped without harm."""
     if not sys.executable:
         return  # Python inside another program: there is no interpreter to start
+    limit = str(_unpacked_limit(path))
     try:
         done = subprocess.run(
-            [sys.executable, "-I", "-c", _PROBE, os.path.abspath(path)],
+            [sys.executable, "-I", "-c", _PROBE, os.path.abspath(path), limit],
             capture_output=True,
             timeout=PROBE_TIME,
             check=False,

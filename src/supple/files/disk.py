@@ -8,21 +8,27 @@ old file as it was; of two processes that write one name, the last whole file st
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from errno import ENAMETOOLONG
+from functools import cache
 from os import W_OK, PathLike, access
 from pathlib import Path
 
+from ..arguments import shown
 from ..errors import SuppleError
 
 __all__ = [
     "check_place",
     "fill",
+    "is_unfinished",
     "make_folder",
     "named",
     "partial_place",
+    "remove_abandoned",
     "write_text",
     "writing",
 ]
@@ -35,9 +41,17 @@ PATIENCE = 10.0  # s in which the reader of a pipe must take something
 def named(path: str | PathLike[str]) -> Path:
     """Return a place by its name; what cannot be one is told."""
     try:
-        return Path(path)
+        place = Path(path)
     except TypeError:
-        raise SuppleError(f"a place is {repr(path)[:60]}: give the path of a file") from None
+        raise SuppleError(f"a place is {shown(path)}: give the path of a file") from None
+    try:
+        place.lstat()
+    except OSError as problem:
+        if problem.errno == ENAMETOOLONG:
+            raise SuppleError(f"{shown(path)} is too long for the name of a file") from None
+    except ValueError as problem:  # a zero byte, or half of a surrogate pair
+        raise SuppleError(f"{shown(path)} cannot name a file: {problem}") from None
+    return place
 
 
 @contextmanager
@@ -52,7 +66,7 @@ def writing(path: str | PathLike[str]) -> Iterator[Path]:
     # a link stays, its file is replaced; one that leads nowhere is replaced itself
     target = Path(path) if special else Path(os.path.realpath(path))
     folder = Path(gettempdir()) if special else target.parent
-    aside = folder / (ASIDE + os.urandom(8).hex() + target.suffix)
+    aside = folder / f"{ASIDE}{_this_machine()}-{os.getpid()}-{os.urandom(8).hex()}{target.suffix}"
     try:
         yield aside
         with open(aside, "rb+") as file:
@@ -108,7 +122,7 @@ def check_place(path: str | PathLike[str], source: str | None = None) -> Path:
     """Return the place of a file to write, refused in a sentence before anything is computed.
 
     `source`: the file that is read, which is not to be written over. What killed processes left
-    unfinished there a day ago is removed.
+    unfinished there is removed.
     """
     place = named(path)
     try:
@@ -129,11 +143,54 @@ def check_place(path: str | PathLike[str], source: str | None = None) -> Path:
         raise SuppleError(f"cannot write {path}: permission denied")
     if not special and not access(folder, W_OK):
         raise SuppleError(f"cannot write {path}: permission denied in the folder {folder}")
-    for left in place.parent.glob(f"{ASIDE}*"):
-        with suppress(OSError):  # another process may have removed it
-            if time.time() - left.stat().st_mtime > STALE:
-                left.unlink()
+    remove_abandoned(place.parent)
     return place
+
+
+def is_unfinished(place: Path) -> bool:
+    """Whether this is a file that somebody is writing, or was killed while writing."""
+    return place.name.startswith(ASIDE)
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove unfinished files whose writer was killed.
+
+    Their names say who writes them: of a process of this machine it is known whether it still
+    runs; what comes from elsewhere is abandoned when it is a day old.
+    """
+    for left in folder.glob(f"{ASIDE}*"):
+        with suppress(OSError):  # another process may have removed it
+            old = time.time() - left.stat().st_mtime > STALE
+            if old or _writer_has_ended(left.name):
+                left.unlink()
+
+
+def _writer_has_ended(name: str) -> bool:
+    """Whether the process that a file is named after ran on this machine and has ended."""
+    machine, _, rest = name.removeprefix(ASIDE).partition("-")
+    number = rest.partition("-")[0]
+    if os.name != "posix" or machine != _this_machine() or not re.fullmatch("[0-9]{1,9}", number):
+        return False
+    try:
+        os.kill(int(number), 0)  # asks whether it is there, and sends nothing
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+@cache
+def _this_machine() -> str:
+    """Return a short name of this machine, or of the container that numbers our processes."""
+    import hashlib
+    import socket
+
+    try:
+        numbering = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        numbering = ""
+    return hashlib.sha256(f"{socket.gethostname()} {numbering}".encode()).hexdigest()[:8]
 
 
 def partial_place(path: str | PathLike[str]) -> Path:

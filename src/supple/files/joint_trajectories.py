@@ -1,6 +1,8 @@
 """Joint trajectories as robots get them: CSV, ROS JointTrajectory in YAML or JSON, MCAP logs.
 
-CSV: a header, first column `t` in seconds, then one column a joint. A JointTrajectory holds
+CSV: first column `t` in seconds, then one column a joint. The header names the joints, each with a
+unit where it is another than rad or m (`elbow [deg]`); without a header, or with plain numbers in
+it, joints have no names and go by position. A JointTrajectory holds
 `joint_names` and `points` with `positions` and `time_from_start` (`sec`, `nanosec`, or `secs`,
 `nsecs`, or a number of seconds).
 """
@@ -10,6 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from array import array
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -19,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RobotError, SuppleError
+from .data import checked_lines
 from .disk import named, write_text
 from .reading import read
 
@@ -27,8 +31,9 @@ __all__ = ["WRITABLE", "JointTrajectory", "read_joint_trajectory", "write_joint_
 Array = NDArray[np.float64]
 WRITABLE = (".csv", ".json", ".yaml", ".yml")
 LONGEST = 200_000_000  # bytes
-MOST = 2_000_000  # values in YAML
+MOST = 2_000_000  # values in YAML and JSON
 LARGEST = 1e12  # s, rad or m
+UNITS = {"rad": 1.0, "deg": np.pi / 180, "m": 1.0, "cm": 1e-2, "mm": 1e-3}
 FORM = "a CSV file whose first column is t in seconds, then one column for each joint"
 
 
@@ -38,9 +43,8 @@ class JointTrajectory:
 
     Attributes:
         names: of the joints.  t: (N,) s, rising.  positions: (N, joints).
-        header: what else a ROS message held, kept for writing.  velocities: (N, joints) of a ROS
-        message whose points all have them.  rates: how many of velocities and accelerations they
-        have, and are written with.
+        header: what else a ROS message held, kept for writing.  velocities, accelerations: (N,
+        joints) of a ROS message whose points all have them; written where they are given.
     """
 
     names: tuple[str, ...]
@@ -48,7 +52,12 @@ class JointTrajectory:
     positions: Array
     header: dict[str, Any] = field(default_factory=dict)
     velocities: Array | None = None
-    rates: int = 0
+    accelerations: Array | None = None
+
+    @property
+    def named(self) -> bool:
+        """Whether its joints have names: plain numbers are places."""
+        return not all(name.isdecimal() for name in self.names)
 
     @property
     def duration(self) -> float:
@@ -61,44 +70,86 @@ def read_joint_trajectory(path: str | PathLike[str]) -> JointTrajectory:
     ending = named(path).suffix.lower()
     if ending == ".mcap":
         return _checked(path, _from_mcap(path))
+    raw = _bytes(path)
+    if ending not in (".json", ".yaml", ".yml"):
+        return _checked(path, _from_csv(path, raw))
     try:
-        text = _bytes(path).decode("utf-8-sig")
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SuppleError(f"{path} is not text (UTF-8): give {FORM}") from None
     if ending == ".json":
         return _checked(path, _from_message(path, _json(path, text)))
-    if ending in (".yaml", ".yml"):
-        try:
-            document = read(text, limit=MOST)
-        except RobotError as problem:
-            raise SuppleError(f"{path} is no JointTrajectory: {problem}") from None
-        if document.faults:
-            raise SuppleError(f"{path} is no JointTrajectory: {document.faults[0].sentence}")
-        return _checked(path, _from_message(path, document.data))
     try:
-        rows = [row for row in csv.reader(io.StringIO(text)) if row and "".join(row).strip()]
-    except csv.Error as problem:
+        document = read(text, limit=MOST)
+    except RobotError as problem:
+        raise SuppleError(f"{path} is no JointTrajectory: {problem}") from None
+    if document.faults:
+        raise SuppleError(f"{path} is no JointTrajectory: {document.faults[0].sentence}")
+    return _checked(path, _from_message(path, document.data))
+
+
+def _from_csv(path: str | PathLike[str], raw: bytes) -> JointTrajectory:
+    """A table of numbers under a header, read row by row: cells are never all in memory."""
+    names: list[str] = []
+    values = array("d")
+    scales: Any = 1.0
+    number = 0
+    try:
+        for row in csv.reader(checked_lines(raw)):
+            if not row or not "".join(row).strip():
+                continue
+            number += 1
+            if number == 1:
+                header, scales = _header(path, [cell.strip() for cell in row])
+                if header is not None:
+                    names = header
+                    continue
+                names = [str(column) for column in range(len(row))]
+            try:
+                numbers = [float(cell) for cell in row]
+            except ValueError:
+                raise SuppleError(
+                    f"{path}: row {number} holds '{','.join(row):.60}', which are not all numbers"
+                ) from None
+            if len(row) != len(names):
+                raise SuppleError(
+                    f"{path}: row {number} has {len(row)} values, the header has {len(names)}"
+                )
+            values.extend(numbers)
+    except UnicodeDecodeError:
+        raise SuppleError(f"{path} is not text (UTF-8): give {FORM}") from None
+    except (csv.Error, ValueError) as problem:
         raise SuppleError(f"{path} is no CSV file: {problem}; give {FORM}") from None
-    if not rows:
+    if not names:
         raise SuppleError(f"{path} is empty: give {FORM}")
-    names = [name.strip() for name in rows[0]]
-    if names[0].lower() not in ("t", "time") or len(names) < 2:
-        raise SuppleError(f"{path}: the first line is '{','.join(names):.60}': give {FORM}")
-    values = []
-    for number, row in enumerate(rows[1:], start=2):
-        try:
-            values.append([float(cell) for cell in row])
-        except ValueError:
+    table = np.array(values).reshape(-1, len(names))
+    return JointTrajectory(tuple(names[1:]), table[:, 0], table[:, 1:] * scales)
+
+
+def _header(path: str | PathLike[str], cells: list[str]) -> tuple[list[str] | None, Any]:
+    """Names of the columns, None without a header, and by what each joint's values are scaled."""
+    try:
+        [float(cell) for cell in cells]
+    except ValueError:
+        pass
+    else:
+        if len(cells) < 2:
+            raise SuppleError(f"{path}: the first line is '{','.join(cells):.60}': give {FORM}")
+        return None, 1.0
+    if cells[0].lower().removesuffix("[s]").strip() not in ("t", "time") or len(cells) < 2:
+        raise SuppleError(f"{path}: the first line is '{','.join(cells):.60}': give {FORM}")
+    names = [cells[0]]
+    scales = []
+    for place, cell in enumerate(cells[1:], start=1):
+        name, bracket, unit = cell.partition("[") if cell.endswith("]") else (cell, "", "")
+        if bracket and unit.rstrip("] ").strip() not in UNITS:
             raise SuppleError(
-                f"{path}: row {number} holds '{','.join(row):.60}', which are not all numbers"
-            ) from None
-        if len(row) != len(names):
-            raise SuppleError(
-                f"{path}: row {number} has {len(row)} values, the header has {len(names)}"
+                f"{path}: column '{cell:.40}' has a unit that is not known here: give one of "
+                f"{', '.join(UNITS)}, as in 'elbow [deg]'"
             )
-    table = np.array(values).reshape(len(values), len(names))
-    from_csv = JointTrajectory(tuple(names[1:]), table[:, 0], table[:, 1:])
-    return _checked(path, from_csv)
+        names.append(name.strip() or str(place))
+        scales.append(UNITS[unit.rstrip("] ").strip()] if bracket else 1.0)
+    return names, np.array(scales)
 
 
 def _bytes(path: str | PathLike[str]) -> bytes:
@@ -116,6 +167,10 @@ def _bytes(path: str | PathLike[str]) -> bytes:
 
 
 def _json(path: str | PathLike[str], text: str | bytes) -> Any:
+    raw = text if isinstance(text, bytes) else text.encode(errors="replace")
+    if raw.count(b",") + raw.count(b"[") + raw.count(b"{") > MOST:
+        # as Python objects they take fifty times the memory of the text
+        raise SuppleError(f"{path} holds more than {MOST:,} values: split it, or write it as CSV")
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as problem:
@@ -137,7 +192,7 @@ def _from_message(path: str | PathLike[str], message: Any) -> JointTrajectory:
     need(isinstance(message, dict), "it is no mapping")
     names, points = message.get("joint_names"), message.get("points")
     told = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    need(told, "key joint_names is missing, or holds no names")
+    need(told and len(names) > 0, "key joint_names is missing, or holds no names")
     need(isinstance(points, list), "key points is missing, or no list")
     t, positions = [], []
     carried: dict[str, list[Any]] = {"velocities": [], "accelerations": []}
@@ -162,10 +217,10 @@ def _from_message(path: str | PathLike[str], message: Any) -> JointTrajectory:
                 each.append(given)
     rates = [bool(t) and len(each) == len(t) for each in carried.values()]
     velocities = np.array(carried["velocities"], float) if rates[0] else None
+    accelerations = np.array(carried["accelerations"], float) if all(rates) else None
     header = {key: value for key, value in message.items() if key != "points"}
     table = np.array(positions, float).reshape(len(t), len(names))
-    count = sum(rates) if rates[0] else 0
-    return JointTrajectory(tuple(names), np.array(t), table, header, velocities, count)
+    return JointTrajectory(tuple(names), np.array(t), table, header, velocities, accelerations)
 
 
 def _number(value: Any) -> bool:
@@ -183,9 +238,13 @@ def _from_mcap(path: str | PathLike[str]) -> JointTrajectory:
         raise SuppleError("reading .mcap needs the extra: pip install supple[mcap]") from None
     seen, raw = set(), _bytes(path)
     try:
+        total = 0
         for part in StreamReader(io.BytesIO(raw), emit_chunks=True).records:
-            if isinstance(part, Chunk) and _unpacked(part.compression, part.data) > LONGEST:
-                raise SuppleError(f"{path} unpacks to more than {LONGEST // 10**6} MB: split it")
+            if isinstance(part, Chunk):
+                total += max(part.uncompressed_size, _unpacked(part.compression, part.data))
+                if total > LONGEST:
+                    told = f"unpacks to more than {LONGEST // 10**6} MB"
+                    raise SuppleError(f"{path} {told}: split it")
         reader = make_reader(io.BytesIO(raw))
         for schema, channel, record in reader.iter_messages():
             name = schema.name if schema else ""
@@ -205,18 +264,29 @@ def _unpacked(compression: str, data: bytes) -> int:
     if compression == "zstd":
         import zstandard
 
-        return len(zstandard.ZstdDecompressor().stream_reader(data).read(LONGEST + 1))
+        if zstandard.frame_content_size(data) > LONGEST:  # so much would be allocated
+            return LONGEST + 1
+        stream = zstandard.ZstdDecompressor().stream_reader(data)
+        size = 0
+        while size <= LONGEST and (part := stream.read(1 << 20)):  # counted, and not kept
+            size += len(part)
+        return size
     if compression == "lz4":
         import lz4.frame
 
         opened: Any = lz4.frame.LZ4FrameDecompressor()
-        return len(opened.decompress(data, max_length=LONGEST + 1))
+        size = len(opened.decompress(data, max_length=1 << 20))
+        while size <= LONGEST and not opened.needs_input and not opened.eof:
+            size += len(opened.decompress(b"", max_length=1 << 20))
+        return size
     return len(data)
 
 
 def _checked(path: str | PathLike[str], found: JointTrajectory) -> JointTrajectory:
     if len(found.t) < 2:
         raise SuppleError(f"{path} has {len(found.t)} rows of numbers: a move needs two or more")
+    if not found.names:
+        raise SuppleError(f"{path} names no joint: a move needs one or more")
     more = [] if found.velocities is None else [found.velocities]
     table = np.column_stack([found.t, found.positions, *more])
     large = ~(np.abs(table) <= LARGEST)
@@ -249,10 +319,10 @@ def write_joint_trajectory(path: str | PathLike[str], found: JointTrajectory) ->
             rows.writerow([repr(float(value)) for value in (t, *x)])
         return write_text(path, out.getvalue())
     columns = {"positions": found.positions}
-    for key in ("velocities", "accelerations")[: found.rates]:
-        slopes = np.gradient(columns[[*columns][-1]], found.t, axis=0)
-        slopes[[0, -1]] = 0.0  # at rest
-        columns[key] = slopes
+    if found.velocities is not None:
+        columns["velocities"] = found.velocities
+        if found.accelerations is not None:
+            columns["accelerations"] = found.accelerations
     points: list[dict[str, Any]] = []
     for k, t in enumerate(found.t):
         nanoseconds = round(float(t) * 1e9)

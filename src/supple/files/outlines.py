@@ -11,6 +11,7 @@ from ..kernels.polygons import moments
 from ..sections import Profile
 from ..values import quantity
 from .data import read_bytes
+from .disk import named
 
 __all__ = ["load_profile"]
 
@@ -19,18 +20,30 @@ Group = tuple[int, str]
 UNITS = {1: "in", 2: "ft", 4: "mm", 5: "cm", 6: "m"}  # of $INSUNITS
 LIMIT = 10_000_000  # bytes
 MOST = 2000  # curves, of which each is held against every other
+MOST_CORNERS = 20_000  # of all curves together
 TURN = 96  # corners that a full circle is drawn with
 KINDS = ("LINE", "ARC", "CIRCLE", "LWPOLYLINE")
 
 
 def load_profile(path: str | Path, unit: str | None = None) -> Profile:
-    """Return the section that a DXF drawing outlines: its largest closed curve, less those inside.
+    """Read a cross-section from a DXF drawing.
 
-    Drawing x is the section's y, drawing y its z. LINE, ARC, CIRCLE and LWPOLYLINE are read, arcs
-    as 96 corners a turn of the same area. `unit`: mm, cm, m, in or ft; by default the one that the
-    drawing says ($INSUNITS).
+    The section is the largest closed curve of the drawing, less the closed curves inside it.
+
+    Parameters
+    ----------
+    path : str or path
+        DXF file. LINE, ARC, CIRCLE and LWPOLYLINE are read; arcs become polygons of 96 corners per
+        turn with the same area.
+    unit : str, optional
+        Unit of the drawing: mm, cm, m, in or ft. Default: the one stated in the file ($INSUNITS).
+
+    Returns
+    -------
+    Profile
+        The x of the drawing is the y of the section, its y is the section's z.
     """
-    name = str(path)
+    name = str(named(path))
     # The text of a drawing, not more than a section needs
     try:
         raw = read_bytes(path, LIMIT + 1)
@@ -60,12 +73,19 @@ def load_profile(path: str | Path, unit: str | None = None) -> Profile:
         raise SuppleError(f"unit is {unit!r}: it must be one of {', '.join(UNITS.values())}")
     scale = quantity(f"1 {unit}", "m")
     pieces: list[list[Point]] = []
+    count = 0
     for kind, own in _entities(groups):
         if kind not in KINDS:
             raise SuppleError(f"{name}: it holds a {kind[:40]}: only {', '.join(KINDS)} are read")
         if len(pieces) == MOST:
             raise SuppleError(f"{name} holds more than {MOST:,} curves: save the outline alone")
-        pieces.append([(x * scale, y * scale) for x, y in _corners(kind, own)])
+        corners = _corners(kind, own)
+        count += len(corners)
+        if count > MOST_CORNERS:
+            raise SuppleError(
+                f"{name} holds more than {MOST_CORNERS:,} corners: save the outline alone, coarser"
+            )
+        pieces.append([(x * scale, y * scale) for x, y in corners])
     loops = _joined(pieces, name)
     if not loops:
         raise SuppleError(f"{name} holds no closed curve: draw the outline of the section")
@@ -102,7 +122,8 @@ def _arc(centre: Point, r: float, start: float, sweep: float) -> list[Point]:
     """Corners along an arc, both ends among them; inner ones lie out so that its area is kept."""
     count = max(2, math.ceil(abs(sweep) / (2 * math.pi) * TURN))
     step = sweep / count
-    out = r * math.sqrt(abs(step) / math.sin(abs(step)))  # of a polygon with the circle's area
+    chord = math.sin(abs(step))  # zero of an arc of next to no angle
+    out = r * math.sqrt(abs(step) / chord) if chord else r  # of a polygon with the circle's area
     corners = []
     for k in range(count + 1):
         size = r if k in (0, count) and abs(sweep) < 6.28 else out
@@ -154,12 +175,12 @@ def _joined(pieces: list[list[Point]], name: str) -> list[list[Point]]:
     near = 1e-6 * (max(flat, default=0.0) - min(flat, default=0.0))
     loops, rest = [], [piece for piece in pieces if len(piece) > 1]
     while rest:
-        loop = rest.pop()
+        loop = list(rest.pop())
         while math.dist(loop[0], loop[-1]) > near:
             for k, piece in enumerate(rest):
                 turned = piece[::-1] if math.dist(piece[-1], loop[-1]) <= near else piece
                 if math.dist(turned[0], loop[-1]) <= near:
-                    loop = [*loop, *turned[1:]]
+                    loop.extend(turned[1:])
                     del rest[k]
                     break
             else:

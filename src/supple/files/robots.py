@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from .. import library
+from ..architectures.kinds import FAMILIES
 from ..editing import dumped
 from ..errors import RobotError, SuppleError
 from ..faults import nearest, shown, validated
-from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, need_robot
+from ..robot import Robot, need_robot
 from .data import read_bytes
 from .disk import check_place, write_text
 from .reading import Document, read
@@ -20,14 +22,13 @@ from .urdf import urdf_robot
 from .urdf_text import read_urdf
 from .writing import write
 
-__all__ = ["ARCHITECTURES", "dump", "load", "loads", "urdf_links"]
+__all__ = ["ARCHITECTURES", "dump", "load", "loads", "sidecar_text", "urdf_links"]
 
 BYTES_LIMIT = 1_000_000
 VERSION = 1
+# The word of every family, as `architecture:` of a robot file gives it
 ARCHITECTURES: dict[str, type[Robot]] = {
-    "serial": SerialRobot,
-    "delta": DeltaRobot,
-    "mechanism": MechanismRobot,
+    kind.model_fields["architecture"].default: kind for kind in FAMILIES
 }
 
 
@@ -35,13 +36,41 @@ def load(
     source: str | os.PathLike[str],
     sidecar: str | os.PathLike[str] | Mapping[str, Any] | None = None,
 ) -> Robot:
-    """Return the Robot of a robot file, of the library by its name, or of a URDF.
+    """Read a robot from a file, from the library by its name, or from a URDF.
 
-    A file of that name wins over the library. A URDF's sidecar says which of its links bend; a
-    sidecar that names its `urdf` may be given alone. RobotError tells every fault of the file.
+    Parameters
+    ----------
+    source : str or path
+        Robot file (YAML), URDF, sidecar of a URDF, or a name that `supple robots` lists. A file of
+        that name takes precedence over the library.
+    sidecar : str, path or mapping, optional
+        For a URDF: which of its links bend, and with which material and section. A sidecar that
+        names its `urdf` may be given alone as `source`.
+
+    Returns
+    -------
+    Robot
+        A `SerialRobot`, `DeltaRobot` or `MechanismRobot`. It is immutable;
+        ``robot.with_(path, value)`` returns a changed copy.
+
+    Raises
+    ------
+    RobotError
+        Lists every fault of the file, one sentence each.
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("industrial-3")
+    >>> [link.name for link in robot.links]
+    ['link1', 'link2', 'link3']
+    >>> robot.with_("links.link1.length", 2.0).links[0].length
+    2.0
     """
     if not isinstance(source, str | os.PathLike):
-        raise SuppleError(f"source is {source!r}: give the path of a robot file or a library name")
+        raise SuppleError(
+            f"source is {shown(source)}: give the path of a robot file or a library name"
+        )
     name = os.fspath(source)
     if name in library.names() and not os.path.isfile(name):
         text = library.path(name).read_text(encoding="utf-8")
@@ -57,7 +86,7 @@ def load(
                 told = "this is not a sidecar: keys such as flexible: come first"
                 raise RobotError([told], beside)
             bends = validated(Sidecar, own.data, own.lines, beside, own.faults)
-        return urdf_robot(text, bends, where=name)
+        return _with_sidecar(text, bends, name)
     document = read(text, name)
     no_robot = isinstance(document.data, Mapping) and "links" not in document.data
     if no_robot and {"urdf", "flexible"} & set(document.data):
@@ -65,10 +94,37 @@ def load(
         if given.urdf is None:
             raise RobotError(["urdf is missing: name the URDF file, or load it with this"], name)
         place = os.path.join(os.path.dirname(name), given.urdf)
-        return urdf_robot(_text(place), given, where=place)
+        return _with_sidecar(_text(place), given, place)
     if sidecar is not None:
         raise SuppleError(f"sidecar is for a URDF: {name} is a robot file, which says it all")
     return _robot(document, name)
+
+
+def _with_sidecar(text: str, sidecar: Sidecar, where: str) -> Robot:
+    """The robot of a URDF and its sidecar; an exported sidecar holds it as a whole."""
+    if sidecar.robot is None:
+        return urdf_robot(text, sidecar, where=where)
+    if sidecar.urdf_sha256 not in (None, _digest(text)):
+        raise RobotError(
+            [
+                "this is not the URDF that its sidecar was exported with: export both again, or "
+                "take robot: out of the sidecar and say there what bends"
+            ],
+            where,
+        )
+    return _robot(Document(sidecar.robot, {}, []), where)
+
+
+def sidecar_text(robot: Robot, urdf: str, text: str) -> str:
+    """Return the sidecar of an exported URDF of this name and text: it gives the robot back."""
+    need_robot(robot)
+    data = {"supple": VERSION, "urdf": urdf, "urdf_sha256": _digest(text), "robot": dumped(robot)}
+    return write(data)
+
+
+def _digest(text: str) -> str:
+    """SHA-256 of a text, whatever its line ends are."""
+    return hashlib.sha256("\n".join(text.splitlines()).encode()).hexdigest()
 
 
 def urdf_links(source: str) -> list[str]:
@@ -77,9 +133,33 @@ def urdf_links(source: str) -> list[str]:
 
 
 def loads(text: str, where: str = "") -> Robot:
-    """Return the Robot that the text of a robot file describes; `where` names it in faults."""
+    """Read a robot from the text of a robot file.
+
+    Parameters
+    ----------
+    text : str
+        A YAML document, as it would stand in a robot file.
+    where : str
+        Name of the text in error messages, such as the name of its file.
+
+    Returns
+    -------
+    Robot
+
+    Raises
+    ------
+    RobotError
+        Lists every fault of the text, one sentence each.
+
+    Examples
+    --------
+    >>> import supple
+    >>> text = supple.dump(supple.load("industrial-3"))
+    >>> supple.loads(text) == supple.load("industrial-3")
+    True
+    """
     if not isinstance(text, str):
-        raise SuppleError(f"text is {text!r:.60}: give the text of a robot file")
+        raise SuppleError(f"text is {shown(text)}: give the text of a robot file")
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         raise SuppleError("text holds half of a character (a lone surrogate): it is no text")
     return _robot(read(text, where), where)
@@ -115,9 +195,28 @@ def _robot(document: Document, where: str) -> Robot:
 
 
 def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
-    """Return the robot as the text of a robot file, and write it to `path` if one is given.
+    """Write a robot as the text of a robot file.
 
-    Defaults are left out and numbers keep every digit: `loads(dump(robot)) == robot`.
+    Default values are left out and numbers keep every digit: ``loads(dump(robot)) == robot``.
+
+    Parameters
+    ----------
+    robot : Robot
+        Robot to write.
+    path : str or path, optional
+        File to write as well.
+
+    Returns
+    -------
+    str
+        The text of the robot file, YAML.
+
+    Examples
+    --------
+    >>> import supple
+    >>> text = supple.dump(supple.load("industrial-3"))
+    >>> print(text.splitlines()[0])
+    supple: 1
     """
     need_robot(robot)
     text = write(dumped(robot))

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Union
 
 from pydantic import Field, TypeAdapter
 
+from ..architectures.kinds import FAMILIES
 from ..faults import MEANINGS
-from ..robot import DeltaRobot, MechanismRobot, SerialRobot
 from ..values import unit_of
 
 __all__ = ["schema"]
 
-AnyRobot = Annotated[SerialRobot | DeltaRobot | MechanismRobot, Field(discriminator="architecture")]
-
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of robot files of every architecture, each key with its meaning."""
-    found = TypeAdapter(AnyRobot).json_schema(mode="validation")
+    """JSON schema of robot files of every architecture, with the meaning of each key.
+
+    Returns
+    -------
+    dict
+        A JSON schema, for editors that complete and check YAML.
+
+    Examples
+    --------
+    >>> import supple
+    >>> "oneOf" in supple.schema()
+    True
+    """
+    every: Any = Union[tuple(FAMILIES)]  # noqa: UP007 - of a tuple there is no other way
+    kinds = Annotated[every, Field(discriminator="architecture")]
+    found = TypeAdapter(kinds).json_schema(mode="validation")
     _bounded(found)
     for part in found["$defs"].values():
         for key, value in part.get("properties", {}).items():

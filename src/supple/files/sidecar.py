@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from pydantic import ConfigDict, Field
 
 from ..answers.held import FrozenTable
@@ -18,6 +20,8 @@ class FlexibleLink(Elastic):
 
     `hub` sits at `from`, `end` at `to`; together with the beam they replace the URDF's inertial.
     `to` is where the next joint sits, and `y` the link's y (its z for a beam along y), by default.
+    With `rest: keep` what the beam does not weigh of the URDF's inertial becomes hub and end, so
+    that mass, mass centre and, where it can be, inertia stay what they were.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
@@ -27,6 +31,7 @@ class FlexibleLink(Elastic):
     y: Triple | None = None
     hub: Body | None = None
     end: Body | None = None
+    rest: Literal["keep", "drop"] = "drop"
 
     def _problem(self) -> str | None:
         if self.length is not None:
@@ -35,13 +40,19 @@ class FlexibleLink(Elastic):
             return "tip is given: the body on a beam's end is called end here"
         if self.roll:
             return "roll is given: say by y where the section's depth points"
+        if self.rest == "keep" and (self.hub is not None or self.end is not None):
+            return "rest is keep, and hub or end is given: the rest becomes them, leave one out"
         if self.to is not None and self.to == self.from_:
             return "from and to are the same point: a beam needs a length"
         return None
 
 
 class Sidecar(Description):
-    """What a URDF cannot say."""
+    """What a URDF cannot say.
+
+    One that was exported with its URDF holds the whole robot file as `robot`, and by
+    `urdf_sha256` the URDF that goes with it.
+    """
 
     supple: int = Field(default=1, ge=1, le=1)
     urdf: str | None = None
@@ -53,3 +64,5 @@ class Sidecar(Description):
     sections: Table[Section] = Field(default_factory=FrozenTable)
     flexible: dict[str, FlexibleLink] = Field(default_factory=dict)
     payload: Body | None = None
+    robot: dict[str, Any] | None = None
+    urdf_sha256: str | None = None

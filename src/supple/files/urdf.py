@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..beams.varying import beam_of
 from ..errors import RobotError, RobotWarning
 from ..faults import nearest, shown, validated
 from ..kernels.spatial import axis_rotation, cross_matrix, rpy_of
@@ -51,6 +52,23 @@ def urdf_robot(text: str, sidecar: Sidecar, where: str = "") -> Robot:
             hint = f"did you mean '{near}'?" if near else f"its links are {', '.join(on_it)}"
             told = f"flexible.{flexible} is no link of the chain from {base} to {tip}: {hint}"
             raise RobotError([told], where)
+    robot = _assembled(tree, chain, sidecar, name, where)
+    kept = {
+        link: _with_rest(tree.links[link], bends, robot, link, chain)
+        for link, bends in sidecar.flexible.items()
+    }
+    if any(kept[link] is not bends for link, bends in sidecar.flexible.items()):
+        sidecar = sidecar.model_copy(update={"flexible": kept})
+        robot = _assembled(tree, chain, sidecar, name, where)
+    _tell_masses(tree, sidecar, robot)
+    return robot
+
+
+def _assembled(
+    tree: _Tree, chain: list[UrdfJoint], sidecar: Sidecar, name: str, where: str
+) -> Robot:
+    """The joints of a chain and what hangs from them as a serial robot."""
+    base, tip = chain[0].parent, chain[-1].child
     parts: list[dict[str, Any]] = []
     own: dict[str, str] = {}  # the part that each joint moves
     carried = np.eye(4)  # the URDF frame seen from the end of the last part
@@ -64,9 +82,6 @@ def urdf_robot(text: str, sidecar: Sidecar, where: str = "") -> Robot:
         else:
             after = None if following is None else following.child
             rest = _lumped(tree, joint.child, after, own=False)
-            if left := tree.links[joint.child].mass:
-                told = f"its beam, hub and end replace {left:g} kg of the URDF's inertial"
-                _warn(f"link {joint.child}: {told}")
             carried = _beam(parts, joint, bends, (rest, following), carried, where)
         own[joint.name] = parts[first]["name"]
     for part in parts:
@@ -88,6 +103,103 @@ def urdf_robot(text: str, sidecar: Sidecar, where: str = "") -> Robot:
         "payload": sidecar.payload,
     }
     return validated(SerialRobot, data, where=where)
+
+
+def _beam_mass(robot: Robot, name: str) -> Array:
+    """(6, 6) rigid mass of a link's beam about its root, in the beam's axes."""
+    assert isinstance(robot, SerialRobot)
+    link = next(each for each in robot.links if each.name == name)
+    return beam_of(robot, link).mass_matrix()
+
+
+def _with_rest(
+    given: UrdfLink, bends: FlexibleLink, robot: Robot, name: str, chain: list[UrdfJoint]
+) -> FlexibleLink:
+    """Return a beam with what it does not weigh of the URDF's inertial as hub and end.
+
+    They share the mass so that the mass centre stays where it is, and the inertia that their
+    distance does not give already: as a rigid body the link is what it was. An inertia that is
+    less than the beam's own is left out, with a note.
+    """
+    if bends.rest != "keep" or not given.mass:
+        return bends
+    k = next(i for i, joint in enumerate(chain) if joint.child == name)
+    start = np.asarray(bends.from_)
+    stop = np.asarray(chain[k + 1].origin[:3, 3] if bends.to is None else bends.to)
+    along = stop - start
+    R = _axes(along, bends.y)
+    # The beam: mass, mass centre and inertia about it, in the link's axes
+    beam = _beam_mass(robot, name)
+    beam_mass = float(beam[0, 0])
+    beam_com = start + along / np.linalg.norm(along) * beam[1, 5] / beam_mass
+    beam_lever = cross_matrix(R.T @ (beam_com - start))
+    beam_inertia = R @ (beam[3:, 3:] + beam_mass * beam_lever @ beam_lever) @ R.T
+    mass = given.mass - beam_mass
+    if mass <= 0:
+        return bends
+    com = (given.mass * given.com - beam_mass * beam_com) / mass
+    inertia = given.inertia - beam_inertia
+    for each, centre, sign in ((given.mass, given.com, 1.0), (beam_mass, beam_com, -1.0)):
+        lever = cross_matrix(centre - com)
+        inertia = inertia - sign * each * lever @ lever
+    # The mass centre lies this part of the way from hub to end, and as far beside both
+    part = float(np.clip((com - start) @ along / (along @ along), 0.0, 1.0))
+    beside = com - start - part * along
+    lever = cross_matrix(along)
+    by_distance = -mass * part * (1 - part) * lever @ lever
+    # Two bodies at the very ends may have more inertia than there is: then they move inwards
+    spread = 1.0
+    if _is_of_a_body(inertia):
+        low = 0.0
+        if not _is_of_a_body(inertia - by_distance):
+            while spread - low > 1e-9:
+                middle = (low + spread) / 2
+                if _is_of_a_body(inertia - middle**2 * by_distance):
+                    low = middle
+                else:
+                    spread = middle
+            spread = low
+        inertia = inertia - spread**2 * by_distance
+    else:
+        inertia = np.zeros((3, 3))
+        _warn(f"link {name}: the inertia that its beam leaves over is no body's, and left out")
+    inwards = (1 - spread) * along
+    bodies = {}
+    for word, share, offset in (
+        ("hub", 1 - part, beside + part * inwards),
+        ("end", part, beside - (1 - part) * inwards),
+    ):
+        if share * mass > 1e-12 * given.mass:
+            bodies[word] = _body(share * mass, offset, share * inertia)
+    return bends.model_copy(update=bodies)
+
+
+def _is_of_a_body(inertia: Array) -> bool:
+    """Whether a body can have this inertia: no principal value exceeds the other two."""
+    values = np.linalg.eigvalsh(inertia)
+    return bool(values[0] >= 0 and values[0] + values[1] >= values[2])
+
+
+def _tell_masses(tree: _Tree, sidecar: Sidecar, robot: Robot) -> None:
+    """Say what each link that bends weighed, and what it weighs now."""
+    for name, bends in sidecar.flexible.items():
+        old = tree.links[name].mass
+        if not old:
+            continue
+        beam = float(_beam_mass(robot, name)[0, 0])
+        bodies = {"hub": bends.hub, "end": bends.end}
+        masses = {word: body.mass for word, body in bodies.items() if body is not None}
+        told = f"its beam, hub and end replace {old:g} kg of the URDF's inertial: "
+        told += ", ".join(
+            f"{word} {mass:.4g} kg" for word, mass in {"beam": beam, **masses}.items()
+        )
+        new = beam + sum(masses.values())
+        change = new - old
+        if abs(change) > 1e-6 * old:
+            told += f"; {abs(change):.4g} kg {'more' if change > 0 else 'less'}"
+            if change < 0 and not masses:
+                told += " (`rest: keep`, or --rest keep, makes hub and end of it)"
+        _warn(f"link {name}: {told}")
 
 
 def _tree(links: list[UrdfLink], joints: list[UrdfJoint], where: str) -> _Tree:
@@ -325,6 +437,7 @@ def _joint(joint: UrdfJoint, T: Array, R: Array) -> dict[str, Any]:
     sliding = joint.type == "prismatic"
     found: dict[str, Any] = {
         "type": "prismatic" if sliding else "revolute",
+        "name": joint.name or None,
         "mount": _mount(T),
         "damping": joint.damping,
         "friction": joint.friction,

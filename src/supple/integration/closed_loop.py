@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 from ..arguments import reals
 from ..control.controllers import Controller, Wanted
 from ..control.linear import LinearController
+from ..control.matching import place_path, trajectory_for
 from ..control.platform import PlatformPath, leads_platform
 from ..control.sampled import Sampled
 from ..control.trajectories import Hold, Trajectory
+from ..control.trajectory_files import given_trajectory
 from ..equations.model import Model
 from ..errors import SuppleError
 from .inputs import Input, SimulationWarning
@@ -47,7 +50,7 @@ class Reference(Input):
 
 
 def wanted_motion(
-    model: Model, controller: Any, trajectory: Any, path: Trajectory | None
+    model: Model, controller: Any, trajectory: Any, path: Any, rate: float | None = None
 ) -> Trajectory | None:
     """Return the motion wanted of the joints, None without a controller."""
     led = trajectory is not None or path is not None
@@ -65,19 +68,27 @@ def wanted_motion(
         )
     if path is not None and trajectory is not None:
         raise SuppleError("trajectory and path are both given: lead the joints or the platform")
-    if path is None and leads_platform(trajectory):
-        path = trajectory
-    return as_trajectory(trajectory if path is None else PlatformPath(model.robot, path), model)
+    if path is not None:
+        place = given_trajectory("path", path, rate)
+        if not leads_platform(place):  # x, y, z in any order, or without names
+            place = place_path(model.robot, place, "path")
+        return as_trajectory(PlatformPath(model.robot, place), model)
+    return as_trajectory(trajectory, model, rate)
 
 
-def as_trajectory(given: Any, model: Model) -> Trajectory:
-    """Return a Trajectory, or joint coordinates as one that stands still; checked for size."""
+def as_trajectory(given: Any, model: Model, rate: float | None = None) -> Trajectory:
+    """Return a motion of the joints in any of its forms, in the order of the robot's motors.
+
+    Joint coordinates alone stand still.
+    """
     if given is None:
         raise SuppleError("a controller needs a trajectory: give one, or joint coordinates to hold")
-    found: Trajectory = given
-    if not isinstance(given, Trajectory):
-        words = "give a Trajectory, or joint coordinates to hold"
-        found = Hold(np.ravel(reals("trajectory", given, words)).tolist())
+    words = "give a Trajectory, the name of a file with one, or joint coordinates to hold"
+    numbers = not isinstance(given, Trajectory | str | PathLike | tuple)
+    if numbers and rate is None and np.ndim(reals("trajectory", given, words)) <= 1:
+        found: Trajectory = Hold(np.ravel(reals("trajectory", given, words)).tolist())
+    else:
+        found = trajectory_for(model.robot, given, rate=rate)
     if found(0.0)[0].shape != (model.joints,):
         raise SuppleError(
             f"the trajectory has {len(found(0.0)[0])} coordinates: the arm has "

@@ -6,8 +6,8 @@ import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,14 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Held
 from ..arguments import number, reals, some
+from ..control.matching import match_names, motor_names
 from ..errors import SuppleError
 from ..files.data import read_table
+from ..robot import Robot
 
 __all__ = [
     "INPUTS",
     "BangBang",
     "Chirp",
     "Constant",
+    "EffortSamples",
     "Feedback",
     "Input",
     "MemoryWarning",
@@ -36,10 +39,11 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+AT_ONCE = 1e-9  # of a duration: a change of efforts at its end takes so long
 
 
 class SimulationWarning(UserWarning):
-    """A run ended before its time, or its power balance stays open; the Response has the rest."""
+    """A simulation ended early, or its power balance is not closed."""
 
 
 class StoppedError(Exception):
@@ -96,7 +100,20 @@ def highest_rate(y: Array, duration: float) -> float:
 
 @dataclass(frozen=True)
 class Constant(Input):
-    """The same effort all the time."""
+    """Constant effort.
+
+    Parameters
+    ----------
+    amplitude : float or sequence of float
+        N m or N, one value or one per joint.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> supple.simulate(model, tau=supple.Constant([0.1, 0.0]), duration=0.1).tau[-1]
+    array([0.1, 0. ])
+    """
 
     amplitude: float | Sequence[float] = 0.0
 
@@ -109,7 +126,23 @@ class Constant(Input):
 
 @dataclass(frozen=True)
 class Step(Input):
-    """Zero before `start`, then `amplitude`."""
+    """Effort that jumps from zero to a constant value.
+
+    Parameters
+    ----------
+    amplitude : float or sequence of float
+        N m or N, one value or one per joint.
+    start : float
+        Time of the jump, s.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> run = supple.simulate(model, tau=supple.Step([0.1, 0.0], start=0.05), duration=0.1)
+    >>> run.tau[0], run.tau[-1]
+    (array([0., 0.]), array([0.1, 0. ]))
+    """
 
     amplitude: float | Sequence[float] = 1.0
     start: float = 0.0
@@ -127,9 +160,26 @@ class Step(Input):
 
 @dataclass(frozen=True)
 class BangBang(Input):
-    """`amplitude` for `half` seconds, its opposite for as long, then zero.
+    """Constant effort, the opposite effort for as long, then zero.
 
-    Source: [DeLuca1991], section VII, Figs. 9 and 10 (0.2 N m; no switching time is printed).
+    Parameters
+    ----------
+    amplitude : float or sequence of float
+        N m or N, one value or one per joint.
+    half : float
+        Duration of each half, s.
+
+    References
+    ----------
+    [DeLuca1991], section VII, Figs. 9 and 10 (0.2 N m; no switching time is printed).
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> run = supple.simulate(model, tau=supple.BangBang([0.2, 0.0], half=0.05), duration=0.08)
+    >>> run.tau[0], run.tau[-1]
+    (array([0.2, 0. ]), array([-0.2, -0. ]))
     """
 
     amplitude: float | Sequence[float] = 1.0
@@ -149,7 +199,25 @@ class BangBang(Input):
 
 @dataclass(frozen=True)
 class Chirp(Input):
-    """A sine whose frequency rises from f0 to f1 (Hz) in `sweep` seconds, linearly."""
+    """Sine whose frequency rises linearly in time.
+
+    Parameters
+    ----------
+    amplitude : float or sequence of float
+        N m or N, one value or one per joint.
+    f0, f1 : float
+        First and last frequency, Hz.
+    sweep : float
+        Duration of the rise, s.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> sweep = supple.Chirp([0.1, 0.0], f0=1.0, f1=20.0, sweep=0.2)
+    >>> supple.simulate(model, tau=sweep, duration=0.2).tau.shape
+    (201, 2)
+    """
 
     amplitude: float | Sequence[float] = 1.0
     f0: float = 0.1
@@ -176,14 +244,35 @@ class Chirp(Input):
 
 @dataclass(frozen=True, eq=False)
 class Table(Input):
-    """Efforts at given times: linear between them, or held until the next with `hold`.
+    """Efforts at given times: linear in between, or constant until the next time.
 
-    Before the first and after the last time the nearest row counts.
+    Before the first and after the last time the nearest row applies.
+
+    Parameters
+    ----------
+    t : array_like
+        Times (N,), s.
+    values : array_like
+        Efforts (N,) or (N, joints), N m or N.
+    hold : bool
+        Keep each value until the next time.
+    names : tuple of str
+        Motors to which the columns belong, in any order: links, or joints of a URDF. Without names
+        they go by position.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> efforts = supple.Table([0.0, 0.1], [[0.0, 0.0], [0.2, 0.0]])
+    >>> supple.simulate(model, tau=efforts, duration=0.1).tau[50].round(6)
+    array([0.1, 0. ])
     """
 
     t: ArrayLike
     values: ArrayLike
     hold: bool = False
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         t, values = reals("t", self.t), reals("values", self.values)
@@ -194,9 +283,26 @@ class Table(Input):
             )
         if not (np.isfinite(t).all() and np.isfinite(values).all()) or (np.diff(t) <= 0).any():
             raise SuppleError("a table needs rising times and finite values")
+        if self.names and len(self.names) != values.shape[1]:
+            raise SuppleError(
+                f"a table has {values.shape[1]} columns and {len(self.names)} names: give one each"
+            )
         object.__setattr__(self, "t", t)
         object.__setattr__(self, "values", values)
+        object.__setattr__(self, "names", tuple(self.names))
         super().__post_init__()
+
+    def in_order(self, robot: Robot) -> Table:
+        """Return the same table with its named columns in the order of the robot's motors."""
+        names = [name.removeprefix("tau.") for name in self.names]
+        numbers = [name.removeprefix("tau").removeprefix("_") for name in names]
+        if not names or all(name.isdecimal() for name in names):
+            return self
+        if sorted(numbers) == [str(k + 1) for k in range(len(names))]:  # tau1, tau2: motor 1, 2
+            order = [numbers.index(str(k + 1)) for k in range(len(names))]
+            return replace(self, values=np.asarray(self.values)[:, order], names=())
+        order = match_names(robot, motor_names(robot), names, "the table of efforts")
+        return replace(self, values=np.asarray(self.values)[:, order], names=())
 
     def value(self, t: Array, width: int) -> Array:
         """Return the efforts at times t."""
@@ -224,11 +330,58 @@ class Table(Input):
         return min(highest_rate(self.value(t, values.shape[1]), float(t[-1] - t[0])), most)
 
     @classmethod
-    def from_csv(cls, path: str | Path, hold: bool = False) -> Table:
-        """Return the table of a CSV file: a header line, then t and one effort per joint."""
-        form = "a header, then t and one effort per joint, with commas"
-        rows = read_table(path, "efforts", form)
-        return cls(rows[:, 0], rows[:, 1:], hold)
+    def from_csv(cls, path: str | PathLike[str], hold: bool = False) -> Table:
+        """Return the table of a CSV file: t and one effort per joint, named in the header.
+
+        Columns may stand in any order: `simulate` matches them with the robot's motors by the names
+        of links or joints (`elbow` or `tau.elbow`), or takes `tau1`, `tau2` by their numbers.
+        """
+        form = "a header with the names of the joints, then t and one effort each, with commas"
+        names, rows = read_table(path, "efforts", form)
+        if names and names[0].lower() not in ("t", "time"):
+            raise SuppleError(
+                f"cannot read efforts from {path}: its first column is '{names[0]:.40}', it must "
+                f"be t; give {form}"
+            )
+        return cls(rows[:, 0], rows[:, 1:], hold, tuple(names[1:]))
+
+
+class EffortSamples(np.ndarray):
+    """Efforts (n, joints) that know their times: an array, linear between them as an input.
+
+    Attributes:
+        times: (n,) s; None of a part or a result of another shape, which is a plain array.
+        rest: (joints,) efforts after the last time, or None: the last row.
+    """
+
+    times: Array | None
+    rest: Array | None
+
+    @classmethod
+    def at(cls, times: Array, values: Array, rest: Array | None = None) -> EffortSamples:
+        """Return efforts (n, joints) with their times (n,)."""
+        found = np.array(values, float).view(cls)
+        found.times = np.array(times, float)
+        found.rest = None if rest is None else np.array(rest, float)
+        found.setflags(write=False)
+        return found
+
+    def __array_finalize__(self, source: Any) -> None:
+        times = getattr(source, "times", None)
+        whole = times is not None and self.shape == source.shape
+        self.times = times if whole else None
+        self.rest = None
+
+    def table(self) -> Table | None:
+        """Return them as an Input; None without times."""
+        if self.times is None:
+            return None
+        times, values = self.times, np.asarray(self)
+        if self.rest is not None:
+            end = float(times[-1])
+            times = np.append(times, end * (1 + AT_ONCE))
+            values = np.vstack([values, self.rest])
+        return Table(times, values)
 
 
 INPUTS: dict[str, type[Input]] = {
@@ -285,6 +438,8 @@ def as_input(given: Any, width: int, duration: float, word: str = "tau") -> Inpu
         return Feedback(given, width, of_state=len(wanted) > 1)
     if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) == 2:
         return Table(*given)
+    if isinstance(given, EffortSamples) and (table := given.table()) is not None:
+        return table
     array = reals(word, given, "give numbers, a function or an Input such as supple.Step(1.0)")
     if not np.isfinite(array).all():
         raise SuppleError(f"{word} holds a value that is not finite")

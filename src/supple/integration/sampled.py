@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,9 @@ Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 HAIR = 1e-9  # of a period: times nearer than this are one
 FEW = 8  # steps within the time constant of a current loop at least
+SATURATED = 0.9  # of the samples: a joint that asks for more than its limit in them is told
+FEW_SAMPLES = 20  # of a run, in which nothing is told of that
+OTHER_DELAY = 0.01  # of a period: a delay that differs by more is another one
 MOST = 20_000_000  # samples of one run
 
 
@@ -102,9 +105,37 @@ class Drive:
         self.step = given.by_joint("quantisation", model)
         lag = given.by_joint("lag", model)
         self.lag = lag if lag is not None and lag.any() else None
+        self.samples = 0
+        self.at_limit = np.zeros(model.joints)  # samples at which a joint asked for more
         self._answers: dict[int, Array] = {}
         self._since = 0.0
         self._command = self._first = np.zeros(model.joints)
+
+    def warnings(self, names: Sequence[str]) -> list[str]:
+        """Return what a run of this law should tell: joints (`names`) that stay at their limit.
+
+        And a law that was designed for another delay than it runs with.
+        """
+        told = []
+        law, given = self.given.law, self.given
+        designed = law.delay if isinstance(law, LinearController) else None
+        if designed is not None and abs(designed - given.delay) > OTHER_DELAY * given.period:
+            told.append(
+                f"this law was designed for efforts that come {designed:g} s late and runs with a "
+                f"delay of {given.delay:g} s: give both the same, such as "
+                f"supple.lqg(.., period={given.period:g}, delay={given.delay:g})"
+            )
+        if self.samples < FEW_SAMPLES or self.limit is None:
+            return told
+        for name, count, limit in zip(names, self.at_limit, self.limit, strict=True):
+            part = count / self.samples
+            if part > SATURATED:
+                told.append(
+                    f"joint {name} asks for more than its effort limit {limit:g} in {part:.0%} of "
+                    "the samples: the loop hardly controls it; give a larger limit, lower gains "
+                    "or a slower move"
+                )
+        return told
 
     @property
     def longest(self) -> float:
@@ -129,7 +160,9 @@ class Drive:
                     raise StoppedError(str(problem)) from None
                 raise
             if self.limit is not None:
+                self.at_limit += np.abs(answer) > self.limit * (1 + 1e-9)
                 answer = np.clip(answer, -self.limit, self.limit)
+            self.samples += 1
             self._answers[read] = answer
         if act >= 0:
             if self.lag is not None:
@@ -184,10 +217,10 @@ class Measuring:
         self.z = np.zeros(len(law.A))
         loops = isinstance(model.functions, ClosedFunctions)
         self.reads = [evaluator(model, output, near=loops) for output in law.measures]
-        self.noise = [
-            np.random.default_rng(output.seed) if isinstance(output, Sensor) else None
-            for output in law.measures
-        ]
+        self.noise: list[np.random.Generator | None] = []
+        for place, output in enumerate(law.measures):
+            named = output.named(f"measure {place}")
+            self.noise.append(named.generator() if isinstance(named, Sensor) else None)
         self.shown: list[Array] = []
 
     def __call__(self, t: float, q: Array, qd: Array) -> Array:
@@ -213,4 +246,7 @@ class Measuring:
         u = np.concatenate([y - law.y0, self.path(t)[0] - law.r0])
         effort = law.tau0 + law.C @ self.z + law.D @ u
         self.z = law.A @ self.z + law.B @ u
+        if law.anti_windup is not None and self.drive.limit is not None:
+            applied = np.clip(effort, -self.drive.limit, self.drive.limit)
+            self.z = self.z + law.anti_windup @ (applied - effort)
         return np.asarray(effort)

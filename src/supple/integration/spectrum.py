@@ -115,9 +115,10 @@ def look(plan: Plan, x0: Array) -> Spectrum:
     first, vectors = np.linalg.eig(about[0])
     found = [np.asarray(v, complex) for v in (first, *map(np.linalg.eigvals, about[1:]))]
     rates = []  # |lambda|, zero of those that do not swing or are rigid
-    for values in found:
+    for A, values in zip(about, found, strict=True):
         size = np.abs(values)
-        alive = (np.abs(values.imag) > 0.3 * size) & (size > 10 * RIGID * size.max(initial=0.0))
+        slowest = 10 * max(RIGID * size.max(initial=0.0), np.sqrt(_faint_stiffness(A)))
+        alive = (np.abs(values.imag) > 0.3 * size) & (size > slowest)
         rates.append(np.where(alive, size, 0.0))
     swings, energy = _excited(plan, law, states, (found[0], vectors.astype(complex)), rates)
     excited, ratio = swings[np.argmax(swings[:, 0]), :2] if len(swings) else (0.0, 0.0)
@@ -247,8 +248,18 @@ def _linearised(
     A[:n, n:] = np.eye(n)
     A[n:] = np.linalg.solve(M, np.hstack([by_q, by_qd]))
     # rigid motions are two poles with one shape at zero: a faint spring keeps them apart
-    A[n:, :n] -= RIGID**2 * max(1.0, np.abs(A[n:, :n]).max(initial=0.0)) * np.eye(n)
+    A[n:, :n] -= _faint_stiffness(A) * np.eye(n)
     return A
+
+
+def _faint_stiffness(A: Array) -> float:
+    """Return the stiffness per inertia, (rad/s)^2, that keeps poles of rigid motions apart.
+
+    Poles that are not much faster than its root are rigid motions. Their eigenvectors are nearly
+    parallel, so that what is shared out among them says nothing.
+    """
+    n = len(A) // 2
+    return float(RIGID**2 * max(1.0, np.abs(A[n:, :n]).max(initial=0.0)))
 
 
 def _excited(
@@ -277,6 +288,7 @@ def _excited(
     drives += [
         np.concatenate([0 * q, b - a]) for a, b in zip(pushes[1::2], pushes[2::2], strict=True)
     ]
+    given = drives
     masses = np.einsum("ij,ik,kj->j", shapes.conj(), M, shapes).real
     # amplitude times |lambda|: the kinetic energy of a mode that is driven from rest
     moving = rates[0] > 0
@@ -309,7 +321,35 @@ def _excited(
         fastest = max(float(np.sort(rate)[place]) for rate in rates)
         ratio = max(0.0, -values[j].real / np.abs(values[j]))
         swings.append([fastest, ratio, share[j], weight[j]])
-    return np.array(swings).reshape(-1, 4), float(energy.sum(axis=0).max())
+    put_in = min(float(energy.sum(axis=0).max()), _vibration_energy(model, q, given))
+    return np.array(swings).reshape(-1, 4), put_in
+
+
+def _vibration_energy(model: Model, q: Array, drives: list[Array]) -> float:
+    """Return the most energy, J, that a drive [v, a] puts into the undamped modes of the springs.
+
+    The modes are orthonormal in the mass matrix, phi' M phi = 1, so that no division by nearly
+    parallel eigenvectors can make energy out of nothing: a speed v puts (phi' M v)^2 / 2 into a
+    mode, an acceleration a that begins suddenly (phi' M a / omega)^2 / 2.
+    """
+    n, M = model.size, model.mass_matrix(q)
+    stiffness = stiffness_at(model, q)
+    try:
+        root = np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:  # M of a reading that is not positive definite here
+        return np.inf
+    inside = np.linalg.solve(root, np.linalg.solve(root, (stiffness + stiffness.T) / 2).T)
+    squares, turned = np.linalg.eigh((inside + inside.T) / 2)
+    swings = squares > max((10 * RIGID) ** 2 * np.abs(squares).max(initial=0.0), 1e-12)
+    if not swings.any():
+        return 0.0
+    momenta = turned.T[swings] @ root.T  # phi' M of each mode
+    energy = 0.0
+    for drive in drives:
+        speed = momenta @ drive[:n]
+        push = momenta @ drive[n:] / np.sqrt(squares[swings])
+        energy = max(energy, float((speed**2 + push**2).sum()) / 2)
+    return energy
 
 
 def _energies(vectors: Complex, drives: list[Array], masses: Array) -> Array:

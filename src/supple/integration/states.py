@@ -15,20 +15,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.coordinate_map import CoordinateMap, Slot
 from ..equations.chain_functions import ChainFunctions
 from ..equations.chains.sliders import beta_count, beta_rates, newton_beta
 from ..equations.closed.coupled import ClosedFunctions
 from ..equations.model import Model
 
-__all__ = ["begin", "symbols"]
+__all__ = ["begin", "state_map", "symbols"]
 
 Array = NDArray[np.float64]
+
+
+def state_map(model: Model) -> CoordinateMap:
+    """Return what each entry of x is: q, its rates, the work, and what is carried along beside.
+
+    Entries beside the work are dependent coordinates, or the roots beta of links that slide; the
+    map says which, so that no column has to be guessed from its place.
+    """
+    own = model.coordinate_map
+    slots = [*own, *(replace(slot, rate=True) for slot in own), Slot("work", "J", "", "work")]
+    if model.reading.carries_roots:
+        for i in model.chain.sliding:
+            link = model.chain.links[i]
+            count = beta_count(replace(model.chain, links=(link,)))
+            slots += [
+                Slot(f"beta.{link.name}.{k + 1}", "1", link.name, "root") for k in range(count)
+            ]
+    return CoordinateMap.of([*slots, *model.dependent_map])
 
 
 def begin(model: Model, q: Array, qd: Array) -> Array:
     """Return x at the start; beta and followers of loops start where they belong."""
     beside = np.zeros(0)
-    if model.reading.beta == "integrated":
+    if model.reading.carries_roots:
         beside = newton_beta(model.chain, q)
     elif isinstance(model.functions, ClosedFunctions):
         beside = model.functions.followers(q)
@@ -52,7 +71,7 @@ def symbols(model: Model, written: bool = False) -> tuple[Any, Model, Any]:
         near = functions.bound(x[2 * n + 1 :])
         drift = near.expression("drift")(x[:n], x[n : 2 * n])
         return x, replace(model, functions=near), drift
-    if model.reading.beta == "newton":
+    if not model.reading.carries_roots:
         return functions.symbol("x", 2 * n + 1), model, ca.DM(0, 1)
     x = ca.SX.sym("x", 2 * n + 1 + beta_count(model.chain))
     q, qd, beta = (ca.vertsplit(part) for part in (x[:n], x[n : 2 * n], x[2 * n + 1 :]))

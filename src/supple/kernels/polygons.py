@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import combinations
 from typing import Any, NamedTuple
 
 from ..errors import SuppleError
@@ -12,6 +11,8 @@ __all__ = ["Moments", "Warped", "crossing", "inside", "moments", "warped"]
 
 Points = tuple[tuple[float, float], ...]
 TRIANGLES = 500  # about as many six-noded ones in a mesh
+MOST_SLENDER = 10_000.0  # length over thickness of a profile that is meshed
+SAMPLES = 8  # points of a side at which the thickness is looked at
 
 
 class Moments(NamedTuple):
@@ -54,31 +55,40 @@ def moments(outline: Points, holes: tuple[Points, ...] = ()) -> Moments:
 
 
 def crossing(first: Points, second: Points) -> bool:
-    """Return whether two closed polygons cross or touch, or whether one does itself."""
-    one, two = ([*zip(loop, (*loop[1:], loop[0]), strict=True)] for loop in (first, second))
-    if first is second:
-        pairs = [
-            (one[i], one[j])
-            for i, j in combinations(range(len(one)), 2)
-            if j - i not in (1, len(one) - 1)
-        ]
-    else:
-        pairs = [(a, b) for a in one for b in two]
-    return any(_meet(*a, *b) for a, b in pairs)
+    """Return whether two closed polygons cross or touch, or whether one does itself.
 
+    Every side of one is held against every side of the other whose bounding box meets its own.
+    """
+    import numpy as np
 
-def _meet(a: Any, b: Any, c: Any, d: Any) -> bool:
-    """Whether the segments a b and c d have a point in common."""
-
-    def side(p: Any, q: Any, r: Any) -> float:
-        turn: float = (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
-        return turn
-
-    across = side(a, b, c) * side(a, b, d), side(c, d, a) * side(c, d, b)
-    if max(across) > 0:
+    one = np.array(first, float)
+    two = np.array(second, float)
+    if (one.max(axis=0) < two.min(axis=0)).any() or (two.max(axis=0) < one.min(axis=0)).any():
         return False
-    spans = ((a[k], b[k], c[k], d[k]) for k in (0, 1))
-    return all(max(min(p, q), min(r, s)) <= min(max(p, q), max(r, s)) for p, q, r, s in spans)
+    a, b = one, np.roll(one, -1, axis=0)  # sides from a to b, and from c to d
+    c, d = two, np.roll(two, -1, axis=0)
+    low, high = np.minimum(c, d), np.maximum(c, d)
+    last = len(one) - 1
+    for i in range(len(one)):
+        near = (np.maximum(a[i], b[i]) >= low).all(axis=1)
+        near &= (np.minimum(a[i], b[i]) <= high).all(axis=1)
+        if first is second:  # each pair once, and none of neighbours
+            near[: i + 2] = False
+            near[last] &= i != 0
+        j = np.flatnonzero(near)
+        if not len(j):
+            continue
+        beside = _turn(a[i], b[i], c[j]) * _turn(a[i], b[i], d[j])
+        across = _turn(c[j], d[j], a[i]) * _turn(c[j], d[j], b[i])
+        if (np.maximum(beside, across) <= 0).any():
+            return True
+    return False
+
+
+def _turn(p: Any, q: Any, r: Any) -> Any:
+    """Twice the area of the triangles p q r, positive where they turn to the left."""
+    along, aside = q - p, r - p
+    return along[..., 0] * aside[..., 1] - along[..., 1] * aside[..., 0]
 
 
 def inside(point: tuple[float, float], loop: Points) -> bool:
@@ -100,6 +110,35 @@ class Warped(NamedTuple):
     off_z: float
 
 
+def mesh_slenderness(loops: tuple[Points, ...]) -> float:
+    """Return the length of all sides over the distance to the nearest other side, summed up.
+
+    A mesh of well-shaped triangles needs some for every length that equals the thickness there:
+    their number is a few times this one, whatever the mesh is made with.
+    """
+    import numpy as np
+
+    starts = np.concatenate([np.array(loop, float) for loop in loops])
+    ends = np.concatenate([np.roll(np.array(loop, float), -1, axis=0) for loop in loops])
+    # neighbours on the same loop meet in a corner: their distance says nothing
+    first = np.cumsum([0, *(len(loop) for loop in loops)])
+    before, after = np.arange(len(starts)) - 1, np.arange(len(starts)) + 1
+    before[first[:-1]] = first[1:] - 1
+    after[first[1:] - 1] = first[:-1]
+    along = ends - starts
+    squares = np.maximum((along**2).sum(axis=1), 1e-300)
+    total = 0.0
+    for k, (start, side) in enumerate(zip(starts, along, strict=True)):
+        points = start + np.linspace(0.05, 0.95, SAMPLES)[:, None] * side
+        away = points[:, None] - starts
+        foot = np.clip((away * along).sum(axis=2) / squares, 0.0, 1.0)
+        distance = np.linalg.norm(away - foot[..., None] * along, axis=2)
+        distance[:, [k, before[k], after[k]]] = np.inf
+        nearest = np.maximum(distance.min(axis=1), 1e-300)
+        total += float(np.sqrt(squares[k]) * np.mean(1 / nearest))
+    return total
+
+
 @lru_cache(maxsize=256)
 def warped(outline: Points, holes: tuple[Points, ...]) -> Warped:
     """Return torsion constant, shear coefficients and shear centre of a polygon, on a mesh.
@@ -116,6 +155,14 @@ def warped(outline: Points, holes: tuple[Points, ...]) -> Warped:
             "torsion and shear of a profile are computed by sectionproperties: install it by "
             "pip install 'supple[sections]', or give torsion_constant and shear_coefficient"
         ) from None
+    slenderness = mesh_slenderness((outline, *holes))
+    if slenderness > MOST_SLENDER:
+        raise SuppleError(
+            f"this profile is thin: its sides are {slenderness:.2g} times as long as the material "
+            f"between them is thick, and the mesh for torsion and shear would be too large (at "
+            f"most {MOST_SLENDER:g}); give torsion_constant and shear_coefficient, of an open "
+            "strip sum(length thickness^3) / 3"
+        )
     exact = moments(outline, holes)
     size = exact.A**0.5  # the mesh is made for sizes near one
     loops = [

@@ -7,6 +7,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
+from ..arguments import shown
 from ..errors import SuppleError
 from ..robot import Material
 
@@ -31,8 +32,24 @@ def materials() -> dict[str, dict[str, Any]]:
 
 
 def material(name: str) -> Material:
-    """Return a Material of the table by its name, such as "aluminium-6061-t6"."""
+    """Material from the built-in table.
+
+    Parameters
+    ----------
+    name : str
+        Name as listed by `supple materials`, such as ``"aluminium-6061-t6"``.
+
+    Returns
+    -------
+    Material
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.material("aluminium-6061-t6").density
+    2700.0
+    """
     table = materials()
     if not isinstance(name, str) or name not in table:
-        raise SuppleError(f"material is {name!r}: the table holds {', '.join(table)}")
+        raise SuppleError(f"material is {shown(name)}: the table holds {', '.join(table)}")
     return Material(**{key: value for key, value in table[name].items() if key != "source"})

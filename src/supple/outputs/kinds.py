@@ -12,16 +12,18 @@ from ..architectures.kinds import architecture_of
 from ..arguments import instance, number, optional, some
 from ..beams.varying import VaryingBeam, beam_of
 from ..equations.chains.chain import Chain
+from ..equations.chains.chain_equations import section_frame
 from ..equations.closed.coupled import ClosedFunctions
 from ..equations.evaluate import column
 from ..equations.model import Model
 from ..errors import SuppleError
+from ..kernels.scalars import matvec, vadd
 from ..kernels.spatial import vector_rotation
 from ..robot import JointedLink, Robot
 from ..sections import Shape
 from .at_rest import Rest
 from .output import Motion, Output
-from .sections import LINK, PLACE, carried, chain_with, cut, joint_force
+from .sections import LINK, PLACE, carried, chain_with, cut, joint_force, open_laws
 from .stress import has_fibre, on_edge, stress_along, von_mises
 
 __all__ = [
@@ -29,8 +31,10 @@ __all__ = [
     "Acceleration",
     "Accelerometer",
     "Encoder",
+    "EndFrame",
     "Gyroscope",
     "Moment",
+    "Place",
     "Reaction",
     "Strain",
     "Stress",
@@ -45,11 +49,21 @@ AXES = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class Tip(Output):
-    """Place of the last link's end, or of a platform, (3,), base axes, m.
+    """Position of the end of the last link, or of a platform, (3,), base axes, m.
 
-    Attributes:
-        rotation: whether its attitude follows, (6,) in all: roll, pitch and yaw, rad, with axes
-        R = R_z(yaw) R_y(pitch) R_x(roll), as mounts have them; pitch within 90 degrees.
+    Parameters
+    ----------
+    rotation : bool
+        Append the attitude, (6,) in all: roll, pitch and yaw in rad with
+        R = R_z(yaw) R_y(pitch) R_x(roll), pitch within 90 degrees.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> run = supple.simulate(model, tau=[0.1, 0], duration=0.1, outputs={"tip": supple.Tip()})
+    >>> run.outputs["tip"].shape
+    (101, 3)
     """
 
     rotation: bool = False
@@ -84,14 +98,32 @@ class Tip(Output):
 
 @dataclass(frozen=True)
 class Strain(Output):
-    """The strain along a link at a fraction of its length, at a place of its section.
+    """Strain along a link at a fraction of its length and a place of its section.
 
-    Of a link that slides it is a fraction of the length outside its hub, here and everywhere.
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    fraction : float
+        Position along the link as a fraction of its length; for a sliding link, of the length
+        outside its hub.
+    offset : float or (y, z)
+        Distance from the axis to the gauge, m, along -y of the link: bending in the x-y plane only,
+        and 1 gives the curvature in 1/m. Or (y, z), the place of the gauge in section axes, with
+        tension included.
 
-    Attributes:
-        offset: distance from the axis to the gauge, m, along -y of the link: bending in its x-y
-        plane alone, 1 gives the curvature in 1/m, whatever the section's roll. Or (y, z), where
-        the gauge sits in the section's own axes: u' - y psi_z' + z psi_y', stretch included.
+    Notes
+    -----
+    With (y, z) the strain is u' - y psi_z' + z psi_y'.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> gauge = supple.Strain("link1", fraction=0.1, offset=0.002)
+    >>> run = supple.simulate(model, tau=[0.1, 0], duration=0.1, outputs={"gauge": gauge})
+    >>> run.outputs["gauge"].shape
+    (101,)
     """
 
     link: str
@@ -212,11 +244,106 @@ class OfSection(Output):
 
 
 @dataclass(frozen=True)
-class Moment(OfSection):
-    """Moment at a section, (3,), section axes, N m: torsion, then bending about y and z.
+class Place(OfSection):
+    """Position of a section of a link, (3,), base axes, m; or its velocity or acceleration.
 
-    What the outer part does to the inner one, by the balance of all that lies outside: inertia,
-    weight and tip wrench. A hub at the link's root is inside.
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    fraction : float
+        Position along the link, from 0 (root) to 1 (end).
+    rate : {0, 1, 2}
+        Derivative: position, velocity in m/s, or acceleration in m/s^2.
+
+    References
+    ----------
+    [DeLuca1991], Eq. (5), here for any link.
+
+    Examples
+    --------
+    >>> import supple
+    >>> elbow = supple.Place("link1", 1.0)
+    >>> found = supple.statics(supple.load("industrial-3"), [0, 0, 0], outputs={"elbow": elbow})
+    >>> found.outputs["elbow"].round(6)
+    array([1.5, 0. , 0. ])
+    """
+
+    rate: int = 0
+
+    checks: ClassVar = {
+        "link": LINK,
+        "fraction": PLACE,
+        "rate": number(0, 2, give="0 (place), 1 (velocity) or 2 (acceleration)"),
+    }
+
+    def names(self, model: Model) -> list[str]:
+        kind = ("place", "velocity", "acceleration")[int(self.rate)]
+        return [f"{kind}.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
+
+    def check(self, model: Model) -> None:
+        if self.rate not in (0, 1, 2):
+            raise SuppleError(
+                f"rate of a Place is {self.rate!r}: give 0 (place), 1 (velocity) or 2 "
+                "(acceleration)"
+            )
+        super().check(model)
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        import casadi as ca
+
+        at = cut(model, "Place", self.link, self.fraction, motion, False)
+        if self.rate == 2:
+            return column(at.base(at.acceleration[:3]))
+        root, R, _ = open_laws(model, "Place").frames(motion.lists()[0])[at.i]
+        place = column(vadd(root, matvec(R, at.section.arm)))
+        if not self.rate:
+            return place
+        return ca.jtimes(place, motion.q, motion.qd)
+
+    def at_rest(self, rest: Rest) -> Array:
+        if self.rate:
+            return super().at_rest(rest)
+        return rest.place(self.link, self.fraction).p
+
+
+@dataclass(frozen=True)
+class EndFrame(OfSection):
+    """Axes of a link at its end, (9,), base axes, row by row: of the link itself where unbent."""
+
+    def names(self, model: Model) -> list[str]:
+        return [f"axes.{self.link}.{k}" for k in range(9)]
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        laws = open_laws(model, "deflection")
+        i = laws.chain.index(self.link)
+        axes = section_frame(laws.chain, laws.frames(motion.lists()[0]), i)[1]
+        return column([x for row in axes for x in row])
+
+
+@dataclass(frozen=True)
+class Moment(OfSection):
+    """Internal moment at a section, (3,), section axes, N m: torsion, then bending about y and z.
+
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    fraction : float
+        Position along the link as a fraction of its length.
+
+    Notes
+    -----
+    The moment that the outer part exerts on the inner one, from the balance of inertia, weight and
+    tip wrench of everything outside. A hub at the link's root belongs to the inner part.
+
+    Examples
+    --------
+    >>> import supple
+    >>> arm = supple.load("industrial-3").with_("gravity", [0, -9.81, 0])
+    >>> found = supple.statics(arm, [0, 0, 0], outputs={"root": supple.Moment("link1", 0.0)})
+    >>> found.outputs["root"].shape
+    (3,)
     """
 
     fraction: float = 0.0
@@ -231,10 +358,27 @@ class Moment(OfSection):
 
 @dataclass(frozen=True)
 class Stress(OfSection):
-    """Largest von Mises stress of a section, Pa, from axial force, bending and torsion there.
+    """Largest von Mises stress of a section, Pa, from axial force, bending and torsion.
 
-    Loads are those of Moment, each where it is largest together with the others; shear forces do
-    not count.
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    fraction : float
+        Position along the link as a fraction of its length.
+
+    Notes
+    -----
+    The loads are those of `Moment`, each taken where its stress is largest together with the
+    others; shear forces do not count.
+
+    Examples
+    --------
+    >>> import supple
+    >>> arm = supple.load("industrial-3").with_("gravity", [0, -9.81, 0])
+    >>> found = supple.statics(arm, [0, 0, 0], outputs={"root": supple.Stress("link1", 0.0)})
+    >>> bool(found.outputs["root"] > 0)
+    True
     """
 
     fraction: float = 0.0
@@ -293,7 +437,24 @@ class Stress(OfSection):
 
 @dataclass(frozen=True)
 class Acceleration(OfSection):
-    """Second derivative of the place of a section, (3,), base axes, m/s^2."""
+    """Acceleration of a section, (3,), base axes, m/s^2.
+
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    fraction : float
+        Position along the link as a fraction of its length.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> elbow = supple.Acceleration("link1")
+    >>> run = supple.simulate(model, tau=[0.1, 0], duration=0.1, outputs={"elbow": elbow})
+    >>> run.outputs["elbow"].shape
+    (101, 3)
+    """
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Acceleration", self.link, self.fraction, motion, False)
@@ -302,7 +463,23 @@ class Acceleration(OfSection):
 
 @dataclass(frozen=True)
 class Accelerometer(OfSection):
-    """What an accelerometer on a section reads, (3,), a - g in section axes, m/s^2."""
+    """Reading of an accelerometer on a section, a - g, (3,), section axes, m/s^2.
+
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    fraction : float
+        Position along the link as a fraction of its length.
+
+    Examples
+    --------
+    >>> import supple
+    >>> arm = supple.load("industrial-3").with_("gravity", [0, -9.81, 0])
+    >>> found = supple.statics(arm, [0, 0, 0], outputs={"tip": supple.Accelerometer("link3")})
+    >>> found.outputs["tip"].shape
+    (3,)
+    """
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Accelerometer", self.link, self.fraction, motion, True)
@@ -314,7 +491,24 @@ class Accelerometer(OfSection):
 
 @dataclass(frozen=True)
 class Gyroscope(OfSection):
-    """Angular velocity of a section, (3,), section axes, rad/s."""
+    """Angular velocity of a section, (3,), section axes, rad/s.
+
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    fraction : float
+        Position along the link as a fraction of its length.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> gyro = supple.Gyroscope("link2")
+    >>> run = supple.simulate(model, tau=[0.1, 0], duration=0.1, outputs={"gyro": gyro})
+    >>> run.outputs["gyro"].shape
+    (101, 3)
+    """
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Gyroscope", self.link, self.fraction, motion, False)
@@ -325,8 +519,23 @@ class Gyroscope(OfSection):
 class Reaction(Output):
     """Force and moment on a link at its joint, (6,), mounted axes, N and N m.
 
-    The moment is about the joint's place; about its axis it is what turns the link: the effort
-    less what the rotor takes, or the spring's.
+    Parameters
+    ----------
+    joint : str
+        Name of the link that the joint moves.
+
+    Notes
+    -----
+    The moment is about the position of the joint. Its component along the axis is what turns the
+    link: the effort less the inertia of the rotor, or the moment of the spring.
+
+    Examples
+    --------
+    >>> import supple
+    >>> arm = supple.load("industrial-3").with_("gravity", [0, -9.81, 0])
+    >>> found = supple.statics(arm, [0, 0, 0], outputs={"base": supple.Reaction("link1")})
+    >>> found.outputs["base"].shape
+    (6,)
     """
 
     joint: str
@@ -354,10 +563,23 @@ class Reaction(Output):
 
 @dataclass(frozen=True)
 class Encoder(Output):
-    """A joint coordinate as an encoder counts it, rad: theta, on the motor's side of a spring.
+    """Joint coordinate as an encoder measures it, rad, on the motor side of a joint spring.
 
-    Attributes:
-        counts: steps in one turn of the joint; None: not rounded, as for a joint that slides.
+    Parameters
+    ----------
+    joint : str
+        Name of the link that the joint moves.
+    counts : float, optional
+        Counts per turn of the joint. Default: not rounded, as for a prismatic joint.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> encoder = supple.Encoder("link1", counts=4096)
+    >>> run = supple.simulate(model, tau=[0.1, 0], duration=0.1, outputs={"encoder": encoder})
+    >>> run.outputs["encoder"].shape
+    (101,)
     """
 
     joint: str
@@ -396,7 +618,22 @@ class Encoder(Output):
 
 @dataclass(frozen=True)
 class Tachometer(Output):
-    """Rate of a joint coordinate, rad/s (m/s of a slide), on the motor's side of a spring."""
+    """Rate of a joint coordinate on the motor side of a joint spring, rad/s or m/s.
+
+    Parameters
+    ----------
+    joint : str
+        Name of the link that the joint moves.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> rate = supple.Tachometer("link1")
+    >>> run = supple.simulate(model, tau=[0.1, 0], duration=0.1, outputs={"rate": rate})
+    >>> run.outputs["rate"].shape
+    (101,)
+    """
 
     joint: str
 
@@ -419,7 +656,18 @@ class Tachometer(Output):
 OUTPUTS: dict[str, type[Output]] = {
     kind.__name__.lower(): kind
     for kind in (
-        *(Tip, Strain, Moment, Stress, Acceleration, Accelerometer, Gyroscope, Reaction, Encoder),
+        *(
+            Tip,
+            Place,
+            Strain,
+            Moment,
+            Stress,
+            Acceleration,
+            Accelerometer,
+            Gyroscope,
+            Reaction,
+            Encoder,
+        ),
         Tachometer,
     )
 }

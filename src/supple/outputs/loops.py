@@ -21,11 +21,11 @@ from ..kernels.scalars import Scalar, Vector, cross, dot, mul, negate, scale, tr
 from ..robot import MechanismRobot
 from .output import Expression, Motion, Output
 
-__all__ = ["Tree", "closed_function", "pull_beyond", "within"]
+__all__ = ["OpenTree", "closed_function", "pull_beyond", "within"]
 
 
 @dataclass(frozen=True)
-class Tree:
+class OpenTree:
     """What outputs ask of a Model, of the tree of a robot with loops: coordinates are z."""
 
     loops: Loops
@@ -61,7 +61,7 @@ def closed_function(functions: ClosedFunctions, output: Output) -> Any:
     z, v, a = (ca.SX.sym(word, len(loops.order)) for word in "zva")
     load, pull = ca.SX.sym("F", 6), ca.SX.sym("l", rows)
     motion = Motion(z, v, a, load, pull)
-    tree: Any = Tree(loops)
+    tree: Any = OpenTree(loops)
     found = output.expression(tree, motion)
     inner = ca.Function("tree", [z, v, a, load, pull], ca.cse([ca.densify(found)]))
     sizes = [len(loops.kept)] * 3 + [6, len(loops.followers)]
@@ -72,7 +72,7 @@ def closed_function(functions: ClosedFunctions, output: Output) -> Any:
 
 
 def pull_beyond(
-    tree: Tree, motion: Motion, i: int, x: Scalar, about: Vector
+    tree: OpenTree, motion: Motion, i: int, x: Scalar, about: Vector
 ) -> tuple[Expression, Expression]:
     """Return force and moment about a point, base axes, of the closures on all beyond a section.
 

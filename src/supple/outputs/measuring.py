@@ -120,7 +120,7 @@ def read(
     for name, output in outputs.items():
         asked = evaluator(model, output, near is not None)
         values = asked(*motion, load, *beside)[0].reshape(len(t), -1)
-        values = output.over_time(t, values)
+        values = output.named(name).over_time(t, values)
         found[name] = values[:, 0] if values.shape[1] == 1 else values
     return found
 

@@ -46,15 +46,19 @@ class Motion:
 
 
 class Output(Held, ABC):
-    """What is measured. A kind of output has these duties:
+    """Base class of measured quantities.
 
-    1. `names(model)` returns a name for each of its values.
-    2. `check(model)` raises a SuppleError when the model has no such thing.
-    3. `expression(model, motion)` returns its values as a column of expressions.
-    4. `read(values)` returns what an instrument shows of values (.., k): rounded ones.
-    5. `over_time(t, values)` returns what it shows in a run, (n, k) at times t (n,).
-    6. `smooth`: whether it has slopes, so that it can be linearised.
-    7. `at_rest(rest)` returns its values (k,) at rest, from the exact beams: no model is needed.
+    Notes
+    -----
+    A kind of output implements:
+
+    1. ``names(model)`` returns a name for each of its values.
+    2. ``check(model)`` raises a SuppleError if the model has no such quantity.
+    3. ``expression(model, motion)`` returns its values as a column of expressions.
+    4. ``read(values)`` returns what an instrument shows for values (.., k), such as rounded ones.
+    5. ``over_time(t, values)`` returns what it shows in a run, (n, k) at times t (n,).
+    6. ``smooth``: whether it has derivatives, so that it can be linearised.
+    7. ``at_rest(rest)`` returns its values (k,) at rest from the exact beams, without a model.
     """
 
     smooth: ClassVar[bool] = True
@@ -74,6 +78,10 @@ class Output(Held, ABC):
     @abstractmethod
     def at_rest(self, rest: Rest) -> Array:
         """Return the values at rest."""
+
+    def named(self, name: str) -> Output:
+        """Return the output as it is called in a run: of instruments with noise their own noise."""
+        return self
 
     def read(self, values: Array) -> Array:
         """Return what an instrument shows."""

@@ -36,8 +36,8 @@ from ..kernels.scalars import (
     vadd,
     zeros,
 )
-from ..structure.serial import link_beam
-from .loops import Tree, pull_beyond, within
+from ..structure.link_parts import link_beam
+from .loops import OpenTree, pull_beyond, within
 from .output import Motion
 
 __all__ = [
@@ -92,12 +92,12 @@ class Cut:
         return v
 
 
-Moved = Model | Tree
+Moved = Model | OpenTree
 
 
 def open_laws(model: Moved, what: str) -> Laws:
     """Return the equations of a chain or tree, or a sentence that says what has none."""
-    if isinstance(model, Tree):
+    if isinstance(model, OpenTree):
         return model.laws
     functions = model.functions
     if isinstance(functions, ClosedFunctions):
@@ -174,7 +174,7 @@ def carried(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
         own = vadd(own, moved(force, section.arm))
     moment = vadd(own[3:], negate(cross(at.section.arm, own[:3])))
     force, moment = at.axes(negate(own[:3])), at.axes(negate(moment))
-    if not isinstance(model, Tree):
+    if not isinstance(model, OpenTree):
         return force, moment
     p, R, _ = model.laws.frames(motion.lists()[0])[at.i]
     about = vadd(p, matvec(R, at.section.arm))
@@ -201,7 +201,7 @@ def joint_force(model: Moved, i: int, motion: Motion) -> tuple[Vector, Vector]:
     if part.bearing or part.floats:
         turn = matmul(found.poses[first - 1].sections[0].turn, turn)
     force, moment = G[:3], G[3:]
-    if isinstance(model, Tree):
+    if isinstance(model, OpenTree):
         p, R, _ = model.laws.frames(motion.lists()[0])[i]
         pulls = pull_beyond(model, motion, i, -1.0, p)
         inside = [negate(matvec(transpose(R), each)) for each in pulls]

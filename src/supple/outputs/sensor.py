@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import zlib
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,26 +24,41 @@ Array = NDArray[np.float64]
 class Sensor(Output):
     """An output with noise, bandwidth and delay.
 
-    The output passes a first-order low-pass, then comes late, then has noise added at every sample
-    of the run, and is rounded last, as by an encoder.
+    The output passes a first-order low-pass, is delayed, gets noise at every sample of the run, and
+    is rounded last, as by an encoder.
 
-    Attributes:
-        output: what it measures.  noise: standard deviation of each sample, in units of the output,
-        one or one a value.  seed: of the noise; the same one gives the same noise.
-        bandwidth: Hz, where the amplitude has fallen to 1/sqrt(2); None: no low-pass.
-        delay: s; before it has passed, the sensor shows what was there at the start.
+    Parameters
+    ----------
+    output : Output
+        Measured quantity.
+    noise : float or tuple of float
+        Standard deviation of each sample in units of the output, one value or one per component.
+    seed : int, optional
+        Seed of the noise. Default: from the name or place of the sensor in a run, so that several
+        sensors have different noise and the same run has the same noise again.
+    bandwidth : float, optional
+        Frequency in Hz where the amplitude has dropped to 1/sqrt(2). Default: no low-pass.
+    delay : float
+        Delay, s; before it has passed, the sensor shows the initial value.
+
+    Examples
+    --------
+    >>> import supple
+    >>> gyro = supple.Sensor(supple.Gyroscope("link2"), noise=0.01, bandwidth=100.0)
+    >>> gyro.bandwidth
+    100.0
     """
 
     output: Output
     noise: float | tuple[float, ...] = 0.0
-    seed: int = 0
+    seed: int | None = None
     bandwidth: float | None = None
     delay: float = 0.0
 
     checks: ClassVar = {
         "output": instance(Output, "an output, such as supple.Strain('link1', 0.0)"),
         "noise": some(0),
-        "seed": whole(0, 2**63 - 1),
+        "seed": optional(whole(0, 2**63 - 1)),
         "bandwidth": optional(number(0, above=True, unit="of hertz")),
         "delay": number(0, unit="of seconds"),
     }
@@ -56,6 +72,14 @@ class Sensor(Output):
     def of_tree(self) -> bool:  # type: ignore[override]
         """Whether robots with loops are asked by their tree."""
         return self.output.of_tree
+
+    def named(self, name: str) -> Sensor:
+        """Return the same sensor with a seed, made from its name unless it was given one."""
+        return self if self.seed is not None else replace(self, seed=zlib.crc32(name.encode()))
+
+    def generator(self) -> np.random.Generator:
+        """Return the random numbers of its noise, from their beginning."""
+        return np.random.default_rng(0 if self.seed is None else self.seed)
 
     def names(self, model: Model) -> list[str]:
         return self.output.names(model)
@@ -78,7 +102,7 @@ class Sensor(Output):
     def at_rest(self, rest: Rest) -> Array:
         values = self.output.at_rest(rest)
         self._fits(len(values))
-        noise = np.random.default_rng(self.seed).standard_normal(values.shape)
+        noise = self.generator().standard_normal(values.shape)
         return values + np.asarray(self.noise) * noise if np.any(self.noise) else values
 
     def read(self, values: Array) -> Array:
@@ -99,6 +123,6 @@ class Sensor(Output):
             then = t - self.delay
             shown = np.stack([np.interp(then, t, column) for column in shown.T], axis=1)
         if np.any(self.noise):
-            noise = np.random.default_rng(self.seed).standard_normal(shown.shape)
+            noise = self.generator().standard_normal(shown.shape)
             shown = shown + np.asarray(self.noise) * noise
         return self.output.read(shown)

@@ -183,9 +183,22 @@ class Claim(Judged):
 class Reproduction(Answer):
     """A paper recomputed.
 
-    Attributes:
-        paper: its short name.  source: its key.  notes: readings that its text needs.
-        results: answers behind it that can be drawn, by name.
+    From `supple.reproduce`.
+
+    Attributes
+    ----------
+    paper : str
+        Short name.
+    source : str
+        Key of the paper.
+    cells : tuple of Cell
+        Printed numbers beside ours.
+    claims : tuple of Claim
+        Statements of the paper that were checked.
+    notes : tuple of str
+        How its text had to be read.
+    results : mapping
+        Answers behind it that can be plotted, by name.
     """
 
     paper: str

@@ -33,7 +33,18 @@ def papers() -> tuple[str, ...]:
 
 
 def reproduce(paper: str) -> Reproduction:
-    """Return a paper recomputed, cell by cell; `.ok` if every verdict is as our errata foresee."""
+    """Recompute the tables and claims of a paper, cell by cell.
+
+    Parameters
+    ----------
+    paper : str
+        Short name as listed by `supple reproduce`, such as ``"de-luca"``.
+
+    Returns
+    -------
+    Reproduction
+        `ok` is True if every verdict agrees with the errata that we know of.
+    """
     if not isinstance(paper, str) or paper not in PAPERS:
         raise SuppleError(
             f"{shown(paper)} is not a paper known here: give one of {', '.join(PAPERS)}"

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..answers.held import Held
+from ..architectures.kinds import assembled
 from ..arguments import number, whole
 from ..beams.basis import FiniteElements
 from ..beams.invariants import end_mass
-from ..equations.closed.loops import assembled
+from ..equations.closed.loops import unbent_assembly
 from ..equations.damping import file_ratio, modal_matrix
-from ..structure import as_mechanism
 from .kineto_elastodynamics import Ked
 
 __all__ = ["Along", "Law", "MotionDamping", "Proportional", "Ratio", "Rayleigh", "link_damping"]
@@ -51,7 +51,17 @@ class MotionDamping(Held, ABC):
 
 @dataclass(frozen=True)
 class Proportional(MotionDamping):
-    """C = alpha M(t) + beta K, 1/s and s. Source: [Kuo2016], after Eq. (44)."""
+    """Proportional damping, C = alpha M(t) + beta K.
+
+    Parameters
+    ----------
+    alpha, beta : float
+        Coefficients, 1/s and s.
+
+    References
+    ----------
+    [Kuo2016], after Eq. (44).
+    """
 
     alpha: float = 0.0
     beta: float = 0.0
@@ -65,9 +75,18 @@ class Proportional(MotionDamping):
 
 @dataclass(frozen=True)
 class Rayleigh(MotionDamping):
-    """Proportional damping with one ratio at two modes of the start, counted from 1.
+    """Proportional damping with the same ratio at two modes of the start.
 
-    alpha = 2 zeta w_i w_j / (w_i + w_j), beta = 2 zeta / (w_i + w_j).
+    Parameters
+    ----------
+    ratio : float
+        Damping ratio zeta.
+    first, second : int
+        The two modes i and j, from 1.
+
+    Notes
+    -----
+    alpha = 2 zeta w_i w_j / (w_i + w_j), beta = 2 zeta / (w_i + w_j); see `Proportional`.
     """
 
     ratio: float
@@ -89,7 +108,17 @@ class Rayleigh(MotionDamping):
 
 @dataclass(frozen=True)
 class Ratio(MotionDamping):
-    """One ratio for every mode of the start: C = 2 zeta sum w_j (M phi_j)(M phi_j)', kept along."""
+    """The same damping ratio for every mode of the start, constant along the motion.
+
+    Parameters
+    ----------
+    ratio : float
+        Damping ratio zeta.
+
+    Notes
+    -----
+    C = 2 zeta sum w_j (M phi_j) (M phi_j)'.
+    """
 
     ratio: float
 
@@ -119,12 +148,9 @@ def link_damping(model: Ked, ratio: float | None) -> Law | None:
     ]
     if not any(ratios):
         return None
-    written = as_mechanism(model.robot)
-    soft = [x.name for x in written.links if x.joint.driven and x.joint.stiffness is not None]
-    if soft:  # a motor's spring changes no load, and needs no rotor here
-        written = written.with_({f"links.{name}.joint.stiffness": None for name in soft})
-    names = [link.name for link in written.links]
-    loads = dict(zip(names, assembled(written, FiniteElements(1))[1], strict=True))
+    tree = assembled(model.robot)
+    names = [link.name for link in tree.form.links]
+    loads = dict(zip(names, unbent_assembly(tree, FiniteElements(1))[1], strict=True))
     D = np.zeros((model.size, model.size))
     for (name, part, place), zeta in zip(each, ratios, strict=True):
         if zeta:

@@ -41,13 +41,20 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Ked(Held, SmallMotion):
-    """A robot with finite elements on its links, its motors led along a motion.
+    """Robot with finite elements on its links whose motors follow a prescribed motion.
 
-    y = [springs, elastic coordinates of every segment].
+    From `supple.ked`. The coordinates are y = [springs, elastic coordinates of every segment].
 
-    Attributes:
-        structure: the robot at one configuration, for its parts.  meshes: one per segment.
-        loads: what is included.
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    structure
+        The robot in one pose, divided into segments.
+    meshes : tuple
+        Mesh of each segment.
+    loads : Loads
+        Effects that are included.
     """
 
     robot: Robot
@@ -57,7 +64,7 @@ class Ked(Held, SmallMotion):
 
     @cached_property
     def links(self) -> tuple[CarriedLink, ...]:
-        """Constant matrices of every segment; those of segments alike are one."""
+        """Constant matrices of every segment; equal segments share theirs."""
         roots, made = self.structure.root_mass[0], {}
         out = []
         for i, (part, s) in enumerate(zip(self.meshes, self.structure.segments, strict=True)):
@@ -228,9 +235,35 @@ def ked(
     order: str = "cubic",
     loads: Loads | None = None,
 ) -> Ked:
-    """Return the kineto-elasto-dynamic model of a robot with elements on every link.
+    """Kineto-elasto-dynamic model of a robot: linear vibration about a prescribed rigid motion.
 
-    `at`: any configuration of the motion (joint coordinates, or a Delta's platform position).
+    Parameters
+    ----------
+    robot : Robot
+        Arm or Delta.
+    at : array_like
+        Any pose of the motion: joint coordinates (joints,), or position (3,) of a Delta's platform.
+    elements : int or sequence of int
+        Finite elements per link.
+    order : {"cubic", "quintic"}
+        Order of the elements.
+    loads : Loads, optional
+        Which loads of the rigid motion are included. Default: all.
+
+    Returns
+    -------
+    Ked
+
+    References
+    ----------
+    [Kuo2016], Eqs. (39)-(44).
+
+    Examples
+    --------
+    >>> import supple
+    >>> found = supple.ked(supple.load("industrial-3"), [0, 0, 0], elements=1)
+    >>> len(found.meshes)
+    3
     """
     from ..structure import structure_of
 

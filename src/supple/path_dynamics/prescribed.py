@@ -32,11 +32,20 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Loads(Held):
-    """What acts on the elastic motion, each by choice.
+    """Which effects of the rigid motion act on the elastic motion.
 
-    Attributes:
-        inertia: of the rigid motion, in F.  gravity: weight, in F.  gyroscopic: C.  centrifugal:
-        the rates' part of K.  preload: forces and moments of the rigid motion (and weight), in K.
+    Parameters
+    ----------
+    inertia : bool
+        Inertia of the rigid motion, in F.
+    gravity : bool
+        Weight, in F.
+    gyroscopic : bool
+        Gyroscopic terms, in C.
+    centrifugal : bool
+        Terms of the rates, in K.
+    preload : bool
+        Forces and moments of the rigid motion and of weight, in K.
     """
 
     inertia: bool = True

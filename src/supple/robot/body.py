@@ -19,7 +19,14 @@ class Material(Description):
 
     Isotropic: give `poisson_ratio` or `shear_modulus`, not both. A laminate is the wall of a tube
     or box: young_modulus along the fibres, transverse_modulus across them, shear_modulus and
-    poisson_ratio in the ply's plane, and the plies' angles to the link's x.
+    poisson_ratio in the plane of the ply, and the angles of the plies to the link's x.
+
+    Examples
+    --------
+    >>> import supple
+    >>> steel = supple.Material(young_modulus=210e9, density=7850, poisson_ratio=0.3)
+    >>> steel.young_modulus
+    210000000000.0
     """
 
     young_modulus: Positive
@@ -128,10 +135,16 @@ Inertia = Annotated[Vector, BeforeValidator(_six, json_schema_input_type=float |
 
 
 class Body(Description):
-    """A rigid body fixed to a point: mass, place of its mass centre, inertia about that centre.
+    """A rigid body fixed to a point: mass, mass centre, and inertia about the mass centre.
 
-    `inertia` holds one value (about local z; for a hub about the joint's axis), three (xx, yy, zz)
-    or six (xx, yy, zz, xy, xz, yz), link axes, kg m^2.
+    `inertia` is one value (about local z; for a hub about the joint's axis), three (xx, yy, zz) or
+    six (xx, yy, zz, xy, xz, yz), link axes, kg m^2.
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.Body(mass=2.0, com=(0, 0, 0.05), inertia=(0.01, 0.01, 0.02)).mass
+    2.0
     """
 
     mass: NonNegative = 0.0
@@ -168,7 +181,14 @@ def _tensor(inertia: tuple[float, ...], axis: tuple[float, float, float]) -> np.
 
 
 class Mount(Description):
-    """A fixed transform Trans(xyz) Rz(yaw) Ry(pitch) Rx(roll) from the previous end, as in URDF."""
+    """Fixed transform Trans(xyz) Rz(yaw) Ry(pitch) Rx(roll) from the previous end, as in URDF.
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.Mount(xyz=(0, 0, 0.3), rpy=("90deg", 0, 0)).xyz
+    (0.0, 0.0, 0.3)
+    """
 
     xyz: Point = (0.0, 0.0, 0.0)
     rpy: Annotated[tuple[Angle, Angle, Angle], BeforeValidator(as_tuple)] = (0.0, 0.0, 0.0)

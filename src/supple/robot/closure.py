@@ -25,7 +25,7 @@ def _named(value: Any) -> Any:
 
 
 class ClosureEnd(Description):
-    """One end of a closure: the frame at a link's end (or `at` from its root), after `mount`."""
+    """One end of a closure: the frame at a link's end, or `at` metres from the root, mounted."""
 
     link: Annotated[str, Field(min_length=1)]
     at: NonNegative | None = None
@@ -36,13 +36,14 @@ NamedEnd = Annotated[ClosureEnd, BeforeValidator(_named, json_schema_input_type=
 
 
 class Closure(Description):
-    """Two frames tied by a joint: the rows that their relative motion must satisfy.
+    """A joint between two links that closes a loop of a mechanism.
 
-    fixed 6, revolute and prismatic 5, cylindrical 4 (`axis`, the same components in both frames,
-    default z; prismatic x), universal 4 (`axes: [a, b]`, a in the first frame and b in the second
-    stay square; default y, z), constant-velocity 4 (shafts along `axis`, default x, meet and turn
-    alike however they are bent), spherical 3, slot 2 (the second point stays on the first frame's
-    `axis`), distance 1 (`length`, a massless rod; with `motor` an entry of theta).
+    Number of constraints: fixed 6; revolute and prismatic 5, cylindrical 4 (`axis` has the same
+    components in both frames, default z, prismatic x); universal 4 (`axes: [a, b]`, a in the first
+    frame and b in the second stay perpendicular, default y, z); constant-velocity 4 (shafts along
+    `axis`, default x, meet and turn equally at any angle); spherical 3; slot 2 (the second point
+    stays on the `axis` of the first frame); distance 1 (`length`, a massless rod; with `motor` an
+    entry of theta).
     """
 
     ends: Annotated[tuple[NamedEnd, NamedEnd], BeforeValidator(as_tuple)]

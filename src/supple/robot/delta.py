@@ -34,7 +34,7 @@ class Platform(Description):
 
 
 class DeltaRobot(Robot):
-    """Three legs from a base to a platform; z points down as in [Kuo2016]."""
+    """A Delta robot: three legs from a base to a platform; z points down as in [Kuo2016]."""
 
     architecture: Literal["delta"] = "delta"
     base_radius: Size

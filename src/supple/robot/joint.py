@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from ..values import Angle, NonNegative, Number, Positive, Triple, as_tuple, fault
 from .body import Body, Description, Mount
+from .denavit_hartenberg import DenavitHartenberg
 from .springs import Bearing, Gear
 
 __all__ = ["BaseJoint", "Joint", "MechanismJoint", "Mimic", "Motor", "unit"]
@@ -64,12 +65,15 @@ class Driven(Description, ABC):
 class BaseJoint(Driven, ABC):
     """What joints share in every architecture: axis, place, rotor, limits and hub.
 
-    `effort_limit` (N m, N) and `speed_limit` (rad/s, m/s) are on the joint side, either way.
+    `effort_limit` (N m, N) and `speed_limit` (rad/s, m/s) are on the joint side, either way. `name`
+    is its own name, as a URDF gives it: trajectories may call it so, or by the link that it moves.
     """
 
     type: str = "revolute"
+    name: Annotated[str, Field(min_length=1)] | None = None
     axis: Triple | None = None
     mount: Mount = Mount()
+    dh: DenavitHartenberg | None = None
     limits: Range | None = None
     effort_limit: Positive | None = None
     speed_limit: Positive | None = None
@@ -77,6 +81,14 @@ class BaseJoint(Driven, ABC):
 
     @model_validator(mode="after")
     def _axis_and_limits(self) -> Self:
+        if self.dh is not None and self.type not in ("revolute", "fixed"):
+            raise fault(
+                f"dh is for revolute and fixed joints, not for a {self.type} one, whose beam "
+                "slides along its own x: give mount"
+            )
+        given = "axis" if self.axis is not None else "mount" if self.mount != Mount() else None
+        if self.dh is not None and given is not None:
+            raise fault(f"{given} and dh are both given: dh says where the joint is, leave one out")
         if self.axis is not None and self.type == "prismatic":
             raise fault("axis is not for a prismatic joint: the beam slides along its own x")
         if self.axis is not None and not any(self.axis):
@@ -104,10 +116,16 @@ class Mimic(Description):
 
 
 class Joint(BaseJoint):
-    """What moves a link: its type, axis, place, drive and hub.
+    """Joint of a serial arm: type, axis, mount, drive and hub.
 
     With `stiffness` (N m/rad, in series) theta is the motor side and the link turns by theta + eps.
-    With `mimic` it has neither motor nor coordinate: it follows another joint.
+    With `mimic` it has neither motor nor coordinate and follows another joint.
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.Joint(type="revolute", stiffness=4e5, rotor_inertia=2.0).stiffness
+    400000.0
     """
 
     type: Literal["revolute", "prismatic", "fixed"] = "revolute"
@@ -185,13 +203,13 @@ HELD = ("stiffness", "damping", "friction")
 
 
 class MechanismJoint(BaseJoint):
-    """What moves a link of a mechanism: driven by a motor, or passive, held by loops or springs.
+    """Joint of a mechanism, driven by a motor or passive.
 
-    `stiffness`, `damping`, `friction`, `start` and `rest` hold one value, or one per coordinate.
-    A universal joint turns about `axes` (mounted axes, default y then z, the second carried by the
-    first turn), a spherical one by roll, pitch and yaw: R = Rz(yaw) Ry(pitch) Rx(roll). A free one
-    holds nothing: x, y and z along mounted axes, then roll, pitch and yaw; in the plane x, y, yaw.
-    With `mimic` it has neither motor nor coordinate: it follows the motor of another joint.
+    `stiffness`, `damping`, `friction`, `start` and `rest` are one value, or one per coordinate. A
+    universal joint turns about `axes` (mounted axes, default y then z, the second one rotated by
+    the first), a spherical joint by roll, pitch and yaw: R = Rz(yaw) Ry(pitch) Rx(roll). A free
+    joint has x, y and z along mounted axes, then roll, pitch and yaw; in the plane x, y, yaw. With
+    `mimic` it has neither motor nor coordinate and follows the motor of another joint.
     """
 
     type: Literal["revolute", "prismatic", "fixed", "universal", "spherical", "free"] = "revolute"
@@ -273,9 +291,9 @@ class MechanismJoint(BaseJoint):
 
 
 class Motor(Driven):
-    """The three motors of a Delta, alike; without stiffness they clamp.
+    """The three equal motors of a Delta; without stiffness they hold the upper arms rigidly.
 
-    Its `bearing` stands in the axes of the leg: x outwards, y the motor's axis.
+    Its `bearing` is in the axes of the leg: x outwards, y the motor's axis.
     """
 
     stiffness: Positive | None = None

@@ -20,9 +20,9 @@ def _within_a_turn(value: float) -> float:
 
 
 class Ply(Description):
-    """One ply: its fibres' angle to the link's x, its thickness, and a material of its own or not.
+    """One ply of a laminate: fibre angle, thickness, and optionally a material of its own.
 
-    What it leaves out is the laminate's; without thicknesses all plies are alike.
+    Omitted values are those of the laminate; without thicknesses all plies are equally thick.
     """
 
     angle: Annotated[Angle, AfterValidator(_within_a_turn)]

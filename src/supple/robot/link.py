@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from ..sections import Section
 from ..values import Angle, NonNegative, Positive, Size, SizeOrZero, as_pair, as_tuple, fault
@@ -153,6 +154,19 @@ class JointedLink(Elastic, ABC):
     joint: BaseJoint
     body: Body | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _length_of_its_row(cls, data: Any) -> Any:
+        """A link without a length has that of its row of a Denavit-Hartenberg table."""
+        if not isinstance(data, Mapping) or data.get("length") is not None:
+            return data
+        joint = data.get("joint")
+        row = joint.get("dh") if isinstance(joint, Mapping) else getattr(joint, "dh", None)
+        row = row if isinstance(row, Mapping) or row is None else row.model_dump()
+        if row is None or row.get("convention", "standard") != "standard" or not row.get("a"):
+            return data
+        return {**data, "length": row["a"]}
+
     def _problem(self) -> str | None:
         if self.body is not None and not self.rigid:
             return "body is for rigid links: add theory: rigid"
@@ -187,7 +201,20 @@ class JointedLink(Elastic, ABC):
 
 
 class Link(JointedLink):
-    """The Joint that moves it, a beam along its local +x, and what sits on its end."""
+    """A link of a serial arm: its joint, a beam along its local +x, and the body on its end.
+
+    Examples
+    --------
+    >>> import supple
+    >>> link = supple.Link(
+    ...     name="boom",
+    ...     length=1.5,
+    ...     material=supple.material("aluminium-6061-t6"),
+    ...     section=supple.Box(depth=0.15, width=0.2, wall=0.01),
+    ... )
+    >>> link.length
+    1.5
+    """
 
     joint: Joint = Joint()
 
@@ -202,9 +229,9 @@ def _a_body(value: Any) -> Any:
 
 
 class MechanismLink(JointedLink):
-    """A link of a mechanism: a Link that says which one carries it, and where.
+    """A link of a mechanism: a link with a parent.
 
-    The joint sits at the end of `parent` (default the link before; `base`), or `at` metres from
+    The joint sits at the end of `parent` (default: the link before; `base`), or `at` metres from
     the parent's root.
     """
 
@@ -215,11 +242,11 @@ class MechanismLink(JointedLink):
 
 
 class UpperLink(Elastic):
-    """The three upper arms of a Delta, alike."""
+    """The three equal upper arms of a Delta."""
 
 
 class LowerLink(Elastic):
-    """The three lower links of a Delta, alike: one rod each, or parallelograms of two."""
+    """The three equal lower links of a Delta: single rods, or parallelograms of two."""
 
     rods: Literal["single", "twist", "parallelogram"] = "single"
     spacing: Size | None = None

@@ -27,10 +27,10 @@ def _a_name(value: Any) -> Any:
 
 
 class MechanismRobot(Robot):
-    """A tree of links with closures: whatever is neither one open chain nor a Delta.
+    """A mechanism: a tree of links with closures, neither one open chain nor a Delta.
 
     theta has one entry per motor: the driven joints in the order of the links, then the distance
-    closures with a motor. `tip` names the link whose end is the tip, the last one by default.
+    closures with a motor. `tip` names the link whose end is the tip, by default the last one.
     """
 
     architecture: Literal["mechanism"] = "mechanism"
@@ -41,6 +41,16 @@ class MechanismRobot(Robot):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        names = [link.name for link in self.links]
+        parents = [
+            i - 1
+            if link.parent is None
+            else names.index(link.parent)
+            if link.parent in names
+            else -1
+            for i, link in enumerate(self.links)
+        ]
+        self._place_joints_by_rows(self.links, parents)
         problems: list[Problem] = []
         for i, link in enumerate(self.links):
             found = [*self._beam_problems(link), *self._link_problems(i)]

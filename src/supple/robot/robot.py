@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
@@ -17,6 +17,7 @@ from ..errors import SuppleError
 from ..sections import Box, General, Profile, Section, Shape, Tube
 from ..values import Table, Triple
 from .body import Body, Description, Material
+from .denavit_hartenberg import placed_by_rows
 from .link import STIFFNESSES, Elastic, Station
 from .springs import Foundation
 
@@ -24,7 +25,7 @@ __all__ = ["Robot", "a_robot", "need_robot"]
 
 
 class Robot(Description, Shown, ABC):
-    """What every robot has, whatever its architecture."""
+    """Base class of robot descriptions: what all architectures have in common."""
 
     supple: Literal[1] = Field(default=1, description="format version")
     name: Annotated[str, Field(min_length=1)]
@@ -55,7 +56,29 @@ class Robot(Description, Shown, ABC):
                 f"path is {shown(path)}: give a dotted path such as 'links.link1.length', or "
                 "{path: value, ...}"
             )
-        return edited(self, changes)
+        try:
+            return edited(self, changes)
+        except RecursionError:
+            raise SuppleError(
+                f"value is {shown(value)}: it holds itself, or is nested too deeply; write it out"
+            ) from None
+
+    def _place_joints_by_rows(self, links: Any, parents: Sequence[int]) -> None:
+        """Give joints with a row of a Denavit-Hartenberg table the mount and axis it stands for."""
+        if all(link.joint.dh is None for link in links):
+            return
+        placed = []
+        for link, parent in zip(links, parents, strict=True):
+            row = link.joint.dh
+            if row is None:
+                placed.append(link)
+                continue
+            before = None if parent < 0 else links[parent].joint.dh
+            length_before = None if parent < 0 else links[parent].length or 0.0
+            mount, axis = placed_by_rows(row, before, length_before)
+            joint = link.joint.model_copy(update={"mount": mount, "axis": axis})
+            placed.append(link.model_copy(update={"joint": joint}))
+        self.__dict__["links"] = tuple(placed)
 
     def _beam_problems(self, link: Elastic) -> list[str]:
         """What is wrong with a link's references and name, a sentence each."""

@@ -18,7 +18,7 @@ __all__ = ["SerialRobot"]
 
 
 class SerialRobot(Robot):
-    """One open chain of links, planar or spatial."""
+    """A serial arm: one open chain of links, planar or spatial."""
 
     architecture: Literal["serial"] = "serial"
     planar: Annotated[bool, Field(strict=True)] = False
@@ -26,6 +26,7 @@ class SerialRobot(Robot):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        self._place_joints_by_rows(self.links, range(-1, len(self.links) - 1))
         names = [link.name for link in self.links]
         joints = {link.name: link.joint for link in self.links}
         problems: list[tuple[tuple[str | int, ...], str]] = [

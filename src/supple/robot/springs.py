@@ -93,13 +93,13 @@ class Springs(Description, ABC):
 
 
 class Bearing(Springs):
-    """Springs between the mounted frame and the joint, mounted axes; they have no inertia."""
+    """Massless springs between the mounted frame and the joint, in mounted axes."""
 
 
 class Foundation(Springs):
-    """Springs between the ground and the base frame, and the body that they carry.
+    """Springs between the ground and the base frame, and the body on them.
 
-    The body sits at the base frame's origin; `inertia` is about it, base axes.
+    The body sits at the origin of the base frame; `inertia` is about it, in base axes.
     """
 
     mass: NonNegative = 0.0
@@ -117,10 +117,16 @@ class Foundation(Springs):
 
 
 class Gear(Description):
-    """A gear between a motor and its joint: the joint feels ratio^2 times the motor's inertia.
+    """Gearbox between a motor and its joint; the joint has ratio^2 times the motor's inertia.
 
-    Efforts, speeds and limits are on the joint side, so `efficiency` changes no motion: it says
-    what the motor gives for an effort, in `supple check` and as `motor_effort` of a run.
+    Efforts, speeds and limits are on the joint side, so `efficiency` does not change the motion: it
+    determines the effort of the motor in `supple check` and `motor_effort` of a simulation.
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.Gear(ratio=121, motor_inertia=2e-4).ratio
+    121.0
     """
 
     ratio: Positive

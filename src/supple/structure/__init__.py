@@ -8,26 +8,28 @@ configurations of one robot, so that ten thousand poses cost one set of arrays. 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
-from ..architectures.kinds import architecture_of
+from ..architectures.kinds import Delta, General, Serial, assembled, lower
+from ..architectures.tree import Kinematics, Tree
 from ..arguments import checked, optional, reals
 from ..errors import SuppleError
-from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
+from ..robot import MechanismRobot, Robot, a_robot
 from .cutting import cut_structure, short_pieces
-from .expanding import delta_structure, moving_delta, written_arm, written_delta
+from .delta import delta_structure, moving_delta
 from .free_joints import carrying_nothing, sprung_modes
-from .mechanism import leads, led_mechanism, mechanism_structure
+from .general import general_structure, knows_motion, moving_general
 from .moving import MovingClosure, MovingStructure
-from .parts import Closure, Joints, Release, Segment, Structure
+from .parts import FREE_MOTORS, Closure, Joints, Release, Segment, Structure, motor_is_free
 from .rows import alike
 from .serial import moving_serial, serial_structure
 from .supports import FOUNDATION, founded, founded_in_motion
 
 __all__ = [
     "FOUNDATION",
+    "FREE_MOTORS",
     "Closure",
     "Joints",
     "MovingClosure",
@@ -40,6 +42,7 @@ __all__ = [
     "carrying_nothing",
     "cut_structure",
     "has_motion",
+    "motor_is_free",
     "moving_structure",
     "short_pieces",
     "sprung_modes",
@@ -47,24 +50,23 @@ __all__ = [
 ]
 
 
-class _Family(NamedTuple):
-    """How the structures of one family are made: at rest, in motion, written as a mechanism.
+class _Placing(NamedTuple):
+    """How the structures of Trees of one kinematics are made: at rest and in motion."""
 
-    Attributes:
-        leads: whether one of its robots can be made in motion; None: all can.
-    """
-
-    at: Any
-    moving: Any
-    written: Any  # None: it is one
-    leads: Callable[[Any], bool] | None = None
+    at: Callable[..., Structure]
+    moving: Callable[..., MovingStructure]
+    knows_motion: Callable[[Tree], bool]
 
 
-_FAMILIES: dict[type[Robot], _Family] = {
-    SerialRobot: _Family(serial_structure, moving_serial, written_arm),
-    DeltaRobot: _Family(delta_structure, moving_delta, written_delta),
-    MechanismRobot: _Family(mechanism_structure, led_mechanism, None, leads),
+_PLACING: dict[type[Kinematics], _Placing] = {
+    Serial: _Placing(serial_structure, moving_serial, lambda tree: True),
+    Delta: _Placing(delta_structure, moving_delta, lambda tree: True),
+    General: _Placing(general_structure, moving_general, knows_motion),
 }
+
+
+def _placing(tree: Tree) -> _Placing:
+    return _PLACING.get(tree.plug_in, _PLACING[General])
 
 
 def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "locked") -> Structure:
@@ -74,30 +76,47 @@ def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "lo
     the platform's position of a Delta, (3,) or (B, 3); or theta, or whole configurations, of a
     mechanism.
     """
-    family: Any = _FAMILIES[type(robot)].at
-    return founded(robot, family(robot, at, joints))
+    tree = lower(robot)
+    return founded(robot, _placing(tree).at(tree, at, joints))
 
 
 @checked(robot=a_robot, position=optional(reals))
 def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRobot:
-    """Return a robot as links, joints and closures: the same modes, statics and motion.
+    """Describe an arm or a Delta as a mechanism: links, joints and closures.
 
-    Args:
-        robot: an arm, a tree without branches; a Delta, whose legs are closed at the wrists of a
-        free platform; or a mechanism.
-        position: where a Delta is assembled; a usual one on its axis unless given. There alone
-        constant-velocity joints (rods: twist), straight there, are the Delta's own.
+    The mechanism has the same modes, statics and motion as the robot it comes from.
+
+    Parameters
+    ----------
+    robot : Robot
+        An arm becomes a tree without branches; the legs of a Delta are closed at the joints of a
+        free platform; a mechanism is returned as it is.
+    position : array_like, optional
+        Position (3,), m, at which a Delta is assembled. Default: a usual one on its axis. The
+        constant-velocity joints of ``rods: twist`` agree with the Delta's at this position only.
+
+    Returns
+    -------
+    MechanismRobot
+
+    Examples
+    --------
+    >>> import supple
+    >>> supple.as_mechanism(supple.load("kuo-delta")).architecture
+    'mechanism'
     """
-    writing = _FAMILIES[type(robot)].written
-    written: Any = robot if writing is None else writing(robot, position)
-    return written  # type: ignore[no-any-return]
+    if isinstance(robot, MechanismRobot):
+        return robot
+    form = assembled(robot, position).form
+    given = {key: getattr(form, key) for key in form.model_fields_set}
+    return MechanismRobot.model_validate(given)
 
 
 def has_motion(robot: Robot) -> bool:
     """Return whether `moving_structure` knows a robot: its family, and no joint follows another."""
-    coupled = any(drive.also for drive in architecture_of(robot).drives)
-    leads = _FAMILIES[type(robot)].leads
-    return not coupled and (leads is None or leads(robot))
+    tree = lower(robot)
+    coupled = any(drive.also for drive in tree.drives)
+    return not coupled and _placing(tree).knows_motion(tree)
 
 
 def moving_structure(
@@ -108,10 +127,10 @@ def moving_structure(
     x, v, a (B, ..): joint coordinates of a serial arm with their rates, or position, velocity and
     acceleration of a Delta's platform.
     """
-    family: Any = _FAMILIES[type(robot)].moving
     if not has_motion(robot):
         raise SuppleError(
             f"{robot.name} is a mechanism: its equations along a motion are those of a Model; ask "
             "supple.follow(robot, path)"
         )
-    return founded_in_motion(robot, family(robot, x, v, a, joints))
+    tree = lower(robot)
+    return founded_in_motion(robot, _placing(tree).moving(tree, x, v, a, joints))

@@ -19,13 +19,22 @@ from ..errors import SuppleError
 from ..kernels.roots import BeamTree
 from ..kernels.spatial import motion_transform
 
-__all__ = ["Closure", "Joints", "Release", "Segment", "Structure"]
+__all__ = ["FREE_MOTORS", "Closure", "Joints", "Release", "Segment", "Structure", "motor_is_free"]
 
 Array = NDArray[np.float64]
-Joints = Literal["locked", "free"]
+# "locked", "free", or which motors are free: "free: link1, link3" (`joint_states` makes the words)
+Joints = Literal["locked", "free"] | str
+FREE_MOTORS = "free: "  # what stands before the names where only some motors are free
 PLANAR = (0, 1, 5)
 SPATIAL = (0, 1, 2, 3, 4, 5)
 IN_PLANE: Any = (..., *np.ix_(PLANAR, PLANAR))
+
+
+def motor_is_free(joints: Joints, motor: str) -> bool:
+    """Whether a motor is free; `motor` is the name of the link or rod that it drives."""
+    if joints in ("locked", "free"):
+        return joints == "free"
+    return motor in joints.removeprefix(FREE_MOTORS).split(", ")
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.frames import Frames
-from ..architectures.kinds import architecture_of
+from ..architectures.kinds import lower
 from ..beams.theory import Beam
 from ..kernels.spatial import body_mass, motion_transform, rpy_rotation
-from ..robot import BASE, JointedLink, MechanismLink, Robot, Springs
+from ..robot import JointedLink, Robot, Springs
 from .moving import MovingStructure
 from .parts import Release, Segment, Structure
 
@@ -58,15 +58,13 @@ def hub_before(link: JointedLink) -> Array:
 
 def base_mass(robot: Robot) -> Array:
     """(6, 6) what moves with the base: the foundation's body, hubs that slide on nothing else."""
-    mass = np.zeros((6, 6))
+    mass, form = np.zeros((6, 6)), lower(robot).form
     if robot.foundation is not None:
         body = robot.foundation.body
         mass = body_mass(body.mass, body.com, body.tensor())
-    for i, link in enumerate(architecture_of(robot).parts().values()):
-        if isinstance(link, JointedLink) and link.joint.type == "prismatic":
-            parent = link.parent if isinstance(link, MechanismLink) else None
-            if parent == BASE or (parent is None and i == 0):
-                mass = mass + hub_before(link)
+    for link, parent in zip(form.links, form.parents, strict=True):
+        if link.joint.type == "prismatic" and parent < 0:
+            mass = mass + hub_before(link)
     return mass
 
 

@@ -25,46 +25,89 @@ from ..robot import Robot, a_robot
 from ..sections import Box, Profile, Tube
 from ..structure import Structure, carrying_nothing, structure_of
 from .configuration import Where, joint_names, where
+from .moving_mass import moving_mass
 from .statics import Statics, statics
 from .vibration.modes import modes
 
 __all__ = ["Check", "check", "stresses"]
 
 Array = NDArray[np.float64]
-# Below and above them a number is more likely in another unit: key, least, most, what it may be.
-PLAUSIBLE: tuple[tuple[str, float, float, str, str], ...] = (
-    ("young_modulus", 1e6, 2e12, "Pa", "GPa"),
-    ("shear_modulus", 1e5, 1e12, "Pa", "GPa"),
-    ("transverse_modulus", 1e6, 2e12, "Pa", "GPa"),
-    ("yield_strength", 1e5, 1e10, "Pa", "MPa"),
-    ("density", 10.0, 25_000.0, "kg/m^3", "g/cm^3"),
-    ("length", 1e-3, 100.0, "m", "mm"),
-    ("depth", 1e-4, 5.0, "m", "mm"),
-    ("width", 1e-4, 5.0, "m", "mm"),
-    ("diameter", 1e-4, 5.0, "m", "mm"),
-    ("wall", 1e-5, 1.0, "m", "mm"),
-    ("thickness", 1e-6, 1.0, "m", "mm"),
-    ("mass", 1e-6, 1e5, "kg", "g"),
-    ("base_radius", 1e-3, 20.0, "m", "mm"),
-    ("xyz", 0.0, 100.0, "m", "mm"),
-    ("com", 0.0, 100.0, "m", "mm"),
-    ("limits", 0.0, 4 * math.pi, "rad", "deg"),  # beyond two turns
-    ("rpy", 0.0, 2 * math.pi, "rad", "deg"),
-    ("roll", 0.0, 2 * math.pi, "rad", "deg"),
+# Below and above these a number is more likely in another unit: key, least, most, its own unit.
+PLAUSIBLE: tuple[tuple[str, float, float, str], ...] = (
+    ("young_modulus", 1e6, 2e12, "Pa"),
+    ("shear_modulus", 1e5, 1e12, "Pa"),
+    ("transverse_modulus", 1e6, 2e12, "Pa"),
+    ("yield_strength", 1e5, 1e10, "Pa"),
+    ("density", 10.0, 25_000.0, "kg/m^3"),
+    ("length", 1e-3, 100.0, "m"),
+    ("depth", 1e-4, 5.0, "m"),
+    ("width", 1e-4, 5.0, "m"),
+    ("diameter", 1e-4, 5.0, "m"),
+    ("wall", 1e-5, 1.0, "m"),
+    ("thickness", 1e-6, 1.0, "m"),
+    ("mass", 1e-6, 1e5, "kg"),
+    ("base_radius", 1e-3, 20.0, "m"),
+    ("xyz", 0.0, 100.0, "m"),
+    ("com", 0.0, 100.0, "m"),
+    ("limits", 0.0, 4 * math.pi, "rad"),  # beyond two turns
+    ("rpy", 0.0, 2 * math.pi, "rad"),
+    ("roll", 0.0, 2 * math.pi, "rad"),
 )
+# Units that are written by mistake, with their factor, and what is usual in SI: the first unit in
+# which a number is usual is named.
+OFTEN_MEANT: dict[str, tuple[tuple[str, float], ...]] = {
+    "Pa": (("GPa", 1e9), ("MPa", 1e6), ("kPa", 1e3)),
+    "kg/m^3": (("g/cm^3", 1e3), ("t/mm^3", 1e12), ("g/m^3", 1e-3)),
+    "m": (("mm", 1e-3), ("um", 1e-6)),
+    "kg": (("g", 1e-3), ("mg", 1e-6)),
+    "rad": (("deg", math.pi / 180),),
+}
+USUAL: dict[str, tuple[float, float]] = {
+    "young_modulus": (5e8, 1e12),
+    "shear_modulus": (2e8, 5e11),
+    "transverse_modulus": (5e8, 1e12),
+    "yield_strength": (1e6, 5e9),
+    "density": (50.0, 25_000.0),
+}
+
+
+def _meant_unit(key: str, value: float, unit: str, low: float, high: float) -> str | None:
+    """The unit in which a number would be a usual one, None where there is none."""
+    least, most = USUAL.get(key, (low, high))
+    for other, factor in OFTEN_MEANT[unit]:
+        if least <= abs(value) * factor <= most:
+            return other
+    return None
 
 
 @dataclass(frozen=True)
 class Check(Answer):
-    """What a robot is at one pose, in numbers to compare with what was meant.
+    """Key figures of a robot in one pose.
 
-    Attributes:
-        robot, theta: as asked.  reach: m, farthest place of the tip at most (None: not known).
-        mass: kg of all that moves.  frequency_hz: the first natural frequency, joints locked.
-        sag: m, how far the tip gives way to the robot's own weight.  holding: joint to torque, N m
-        (N where it slides), that holds it there.  stress: link to the highest stress, Pa, and
-        stress over yield strength, None where no yield strength is given.  notes: sentences.
-        None stands where a number could not be had; a note says why.
+    From `supple.check`. None stands where a number is not available; a note says why.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    theta : ndarray
+        Joint coordinates (joints,), rad or m.
+    reach : float or None
+        Upper bound of the distance of the tip, m.
+    mass : float
+        Mass in kg of everything the joints move: beams, hubs, bodies, tips and payload. A
+        foundation and links bolted to the base by fixed joints do not count.
+    frequency_hz : float or None
+        First natural frequency with locked joints, Hz.
+    sag : float or None
+        Deflection of the tip under the robot's own weight, m.
+    holding : mapping
+        Effort of each joint that holds the pose, N m, or N for a prismatic joint.
+    stress : mapping
+        For each link the highest stress, Pa, and its ratio to the yield strength (None where no
+        yield strength is given).
+    notes : tuple of str
+        What looks wrong, in sentences.
     """
 
     robot: Robot
@@ -96,16 +139,36 @@ class Check(Answer):
 def check(
     robot: Robot, theta: ArrayLike | None = None, *, position: ArrayLike | None = None
 ) -> Check:
-    """Return what an engineer looks at first, at a pose: zero, or the usual one, without.
+    """Summarise a robot at one pose: the numbers an engineer looks at first.
 
-    Reach, mass, first frequency, static sag, holding torque of every joint, highest stress against
-    yield, and notes on what looks wrong.
+    Reach, moving mass, first natural frequency, static sag, holding effort of every joint, highest
+    stress against yield, and notes about what looks wrong.
+
+    Parameters
+    ----------
+    robot : Robot
+        Robot to look at.
+    theta : array_like, optional
+        Joint coordinates (joints,), rad or m. Default: zero, or the usual pose of the robot.
+    position : array_like, optional
+        Instead, position (3,) of a Delta's platform, m.
+
+    Returns
+    -------
+    Check
+
+    Examples
+    --------
+    >>> import supple
+    >>> found = supple.check(supple.load("industrial-3"))
+    >>> round(found.mass, 2), round(found.frequency_hz, 3)
+    (135.19, 4.865)
     """
     asked = _pose(robot, theta, position)
     if not asked.single:
         raise SuppleError("a check is of one configuration: give theta (joints,), or one position")
     structure = structure_of(robot, asked.at)
-    notes = _units(robot) + _walls(robot) + _limits(robot, asked)
+    notes = _units(robot) + _walls(robot) + _limits(robot, asked) + _idle_inertias(robot)
     first = sag = None
     held: dict[str, float] = {}
     stress: dict[str, tuple[float, float | None]] = {}
@@ -142,11 +205,7 @@ def check(
             notes.append(f"{loose[0]} is free but carries no inertia: `build` will refuse it")
     except SuppleError as problem:
         notes.append(str(problem))
-    # Beams, hubs, bodies, tips and payload, kg
-    total = 0.0
-    for i, segment in enumerate(structure.segments):
-        total += segment.beam.outside(float(structure.L[0, i])).mass
-        total += float(structure.root_mass[0, i, 0, 0] + segment.tip_mass[0, 0])
+    total = moving_mass(robot, structure)
     at, reach = asked.take(asked.theta), architecture_of(robot).reach
     return Check(robot, at, reach, total, first, sag, held, stress, tuple(notes))
 
@@ -236,7 +295,7 @@ def _units(robot: Robot) -> list[str]:
     from ..editing import dumped
 
     notes: list[str] = []
-    bounds = {key: rest for key, *rest in PLAUSIBLE}
+    bounds = {key: (low, high, unit) for key, low, high, unit in PLAUSIBLE}
 
     def look(part: Any, place: str) -> None:
         if isinstance(part, dict):
@@ -244,12 +303,12 @@ def _units(robot: Robot) -> list[str]:
                 inner = f"{place}.{key}" if place else str(key)
                 numbers = value if isinstance(value, list) else [value]
                 if key in bounds and all(isinstance(x, int | float) for x in numbers):
-                    low, high, unit, other = bounds[key]
+                    low, high, unit = bounds[key]
                     odd = [x for x in numbers if x and not low <= abs(x) <= high]
                     if odd:
                         told = ", ".join(f"{x:g}" for x in numbers)
-                        meant = f"; {odd[0]:g} may be meant as {odd[0]:g} {other}"
-                        meant = meant if abs(odd[0]) > high or unit in ("Pa", "kg/m^3") else ""
+                        other = _meant_unit(key, odd[0], unit, low, high)
+                        meant = f"; {odd[0]:g} may be meant as {odd[0]:g} {other}" if other else ""
                         notes.append(f"{inner} is {told}: it is in {unit}{meant}")
                 look(value, inner)
         elif isinstance(part, list):
@@ -304,6 +363,29 @@ def _walls(robot: Robot) -> list[str]:
                     f"{path}: Bredt's torsion constant is {-error:.0%} too low for walls this "
                     f"thick; the torsion problem has torsion_constant: {right:.4g}"
                 )
+    return notes
+
+
+def _idle_inertias(robot: Robot) -> list[str]:
+    """Hub inertias that count for nothing: one value is about the axis, along which a joint slides.
+
+    In a plane nothing turns about that axis.
+    """
+    notes: list[str] = []
+    if not architecture_of(robot).planar:
+        return notes
+    for path, link in architecture_of(robot).parts().items():
+        joint = getattr(link, "joint", None)
+        hub = getattr(joint, "hub", None)
+        if joint is None or hub is None or joint.type != "prismatic" or hub.inertia is None:
+            continue
+        values = np.atleast_1d(np.asarray(hub.inertia, float))
+        if len(values) == 1 and values[0] > 0:
+            notes.append(
+                f"{path}.joint.hub: one value of inertia is about the joint's axis, along which "
+                f"this joint slides: {values[0]:g} kg m^2 count for nothing in a plane; give three "
+                "values, about x, y and z"
+            )
     return notes
 
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..arguments import checked, switch
-from ..equations.chains.chain_equations import Laws, joint_side, numbers
+from ..equations.chains.chain_equations import Laws, numbers
 from ..equations.functions import need_open
 from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links
-from ..equations.readings.de_luca import kinetic_energy
 from ..errors import SuppleError
 
 __all__ = ["ClosedForm", "closed_form"]
@@ -63,12 +62,36 @@ class ClosedForm:
 
 @checked(model=a_model, simplify=switch)
 def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
-    """Return the equations of a planar model of a few coordinates as formulas, made here and now.
+    """Equations of motion of a planar model with few coordinates, as formulas.
 
-    B is the Hessian of the kinetic energy (deflection `paper`: cut to first order in eta), and
-    h_i = sum (dB_ij/dq_k - 1/2 dB_jk/dq_i) qd_j qd_k.
+    Parameters
+    ----------
+    model : Model
+        Planar model of a few coordinates.
+    simplify : bool
+        Simplify the formulas, which takes longer.
 
-    Source: [DeLuca1991], Eqs. (26), (32)-(34).
+    Returns
+    -------
+    ClosedForm
+        Mass matrix B and velocity terms h as SymPy expressions.
+
+    Notes
+    -----
+    B is the Hessian of the kinetic energy (with deflection `paper` truncated to first order in
+    eta), and h_i = sum (dB_ij/dq_k - 1/2 dB_jk/dq_i) qd_j qd_k.
+
+    References
+    ----------
+    [DeLuca1991], Eqs. (26), (32)-(34).
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("de-luca-two-link").with_("links.link2.theory", "rigid")
+    >>> model = supple.build(robot, supple.AssumedModes([1, 0]))
+    >>> supple.closed_form(model, simplify=False).B.shape
+    (3, 3)
     """
     try:
         import sympy
@@ -100,14 +123,8 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
         zero = [[0.0] * model.size for _ in range(model.size)]
         B = sympy.Matrix(Laws(model.chain, links, zero, zero).mass(list(q)))
     else:
-        T = kinetic_energy(model.chain, links, list(q), list(qd))
-        B = sympy.Matrix(len(q), len(q), lambda i, j: T.diff(qd[i], qd[j]) if i <= j else 0)
-        if model.reading.deflection == "paper":
-            bent = [x for part in joint_side(model.chain, list(q))[1] for x in part]
-            straight = dict.fromkeys(bent, 0)
-            slopes = sum((x * B.diff(x).subs(straight) for x in bent), sympy.zeros(*B.shape))
-            B = B.subs(straight) + slopes
-        B = B + B.T - sympy.diag(*B.diagonal())
+        paper = model.reading.plug_ins[0]  # that of the deflection
+        B = paper.closed_form_mass(model.chain, links, q, qd, model.reading)
     B = B.applyfunc(_tidy) if simplify else B
     v = sympy.Matrix(qd)
     momentum = B * v

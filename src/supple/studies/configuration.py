@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.base import warn_near
 from ..architectures.kinds import architecture_of
+from ..arguments import shown
 from ..errors import SuppleError
 from ..robot import Robot, need_robot
+from ..structure import FREE_MOTORS
 
-__all__ = ["Where", "joint_names", "where"]
+__all__ = ["Where", "joint_names", "joint_states", "where"]
 
 Array = NDArray[np.float64]
 
@@ -66,6 +69,57 @@ def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = No
     warn_near(robot, found)
     at = found.at if good.all() else found.at[good]
     return Where(at, found.theta, found.position, found.reason, good, single)
+
+
+def joint_states(robot: Robot, joints: Any) -> str:
+    """Return which motors are free, in the words that `structure_of` takes.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot whose motors are meant.
+    joints : str, mapping or sequence
+        "locked" or "free" for all motors; {link: "free" or "locked"}, where a motor that is left
+        out is locked; or one word for each motor, in order.
+
+    Returns
+    -------
+    str
+        "locked", "free", or such as "free: link1, link3".
+    """
+    names = [drive.name for drive in architecture_of(robot).drives]
+    allowed = "locked, free, {link: word}, or one word for each motor"
+    if isinstance(joints, str):
+        if joints.startswith(FREE_MOTORS):  # as an answer holds it
+            joints = dict.fromkeys(joints.removeprefix(FREE_MOTORS).split(", "), "free")
+        elif joints in ("locked", "free"):
+            return joints
+        else:
+            raise SuppleError(f"joints is {shown(joints)}: it must be one of {allowed}")
+    if isinstance(joints, Mapping):
+        unknown = [name for name in joints if name not in names]
+        if unknown:
+            raise SuppleError(
+                f"joints names {shown(unknown[0])}, which has no motor: {robot.name} has motors at "
+                f"{', '.join(names) or 'no link'}"
+            )
+        words = [joints.get(name, "locked") for name in names]
+    elif isinstance(joints, Sequence):
+        words = list(joints)
+        if len(words) != len(names):
+            raise SuppleError(
+                f"joints has {len(words)} words: {robot.name} has {len(names)} motors, "
+                f"{', '.join(names)}"
+            )
+    else:
+        raise SuppleError(f"joints is {shown(joints)}: it must be one of {allowed}")
+    for name, word in zip(names, words, strict=True):
+        if word not in ("locked", "free"):
+            raise SuppleError(f"joints, {name} is {shown(word)}: it must be locked or free")
+    free = [name for name, word in zip(names, words, strict=True) if word == "free"]
+    if len(free) in (0, len(names)):
+        return "free" if free else "locked"
+    return FREE_MOTORS + ", ".join(free)
 
 
 def joint_names(answer: Any) -> list[str]:

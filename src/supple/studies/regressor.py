@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,12 +12,12 @@ from ..answers.answer import Answer
 from ..arguments import checked, reals, switch
 from ..equations.chains.chain import check_lengths
 from ..equations.chains.chain_equations import Laws, laws_of
+from ..equations.chains.forces import Equations
 from ..equations.chains.sliders import Slider
 from ..equations.closed.coupled import ClosedFunctions, freed
 from ..equations.evaluate import Evaluator
 from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links
-from ..equations.readings.de_luca import PlanarLaws
 from ..errors import SuppleError
 
 __all__ = ["Regressor", "regressor"]
@@ -27,10 +27,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Regressor(Answer):
-    """M qdd + h (+ g) = Y(q, qd, qdd) pi.
+    """Inverse dynamics linear in inertial constants, M qdd + h (+ g) = Y(q, qd, qdd) pi.
 
-    Attributes:
-        names: of the p constants.  pi: (p,), their values in the model.
+    From `supple.regressor`.
+
+    Attributes
+    ----------
+    model : Model
+        The model.
+    names : tuple of str
+        Names of the p constants.
+    pi : ndarray
+        Their values in the model, (p,).
     """
 
     model: Model
@@ -71,15 +79,38 @@ class Regressor(Answer):
 
 @checked(model=a_model, gravity=switch)
 def regressor(model: Model, gravity: bool = True) -> Regressor:
-    """Return the inverse dynamics of a model, stiffness and damping left out, linear in constants.
+    """Inverse dynamics of a model as a linear function of its inertial constants.
 
-    The constants are the link integrals and the bodies' ten parameters, see `dynamics.named`;
-    lengths and the end values of the shapes are kinematics and stay numbers. Of a link that slides
-    they are its mass and the rotary inertia of its sections, with their spread and its shapes
-    known. Loops are closed by
-    kinematics alone, so that theirs are those of the tree, carried to the coordinates left free.
+    Parameters
+    ----------
+    model : Model
+        Equations of motion, from `build`. Stiffness and damping are left out.
+    gravity : bool
+        Include gravity.
 
-    Source: [DeLuca1991], section V, for any number of links and modes.
+    Returns
+    -------
+    Regressor
+        M qdd + h (+ g) = Y(q, qd, qdd) pi.
+
+    Notes
+    -----
+    The constants are the integrals over the links and the ten inertial parameters of the bodies;
+    lengths and the end values of the shape functions are kinematics and stay numbers. For a sliding
+    link the constants are its mass and the rotary inertia of its sections; their distribution and
+    the shapes are known. For robots with loops they are those of the tree, projected onto the
+    independent coordinates.
+
+    References
+    ----------
+    [DeLuca1991], section V, here for any number of links and modes.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> supple.regressor(model).pi.shape
+    (17,)
     """
     functions = model.functions
     chain = model.chain
@@ -108,11 +139,9 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
         raise SuppleError(
             "a regressor of deflection 'paper' or 'literal' needs bodies centred on their points"
         )
-    laws = (
-        Laws(chain, links, zero, zero)
-        if reading == "rotation"
-        else PlanarLaws(replace(chain), links, zero, zero, variant=reading)
-    )
+    laws: Equations = Laws(chain, links, zero, zero)
+    for paper in model.reading.plug_ins:
+        laws = paper.equations(laws, model.reading)
     efforts: Any = ca.vertcat(*laws.inverse(a, b, c, gravity=gravity))
     for i, symbol in rotors.items():
         place = chain.theta[i]

@@ -9,7 +9,7 @@ LOST = 100.0  # the same, or m: far beyond what any link can do
 
 
 class SmallRangeWarning(UserWarning):
-    """The elastic motion is larger than a linear model can be trusted with."""
+    """The elastic motion is too large for a linear model."""
 
 
 def too_large(name: str, largest: float, instead: str) -> str:

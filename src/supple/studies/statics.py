@@ -6,7 +6,7 @@ weight of a beam enters by the work it does on the beam's static shapes, which i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from ..budget import afford
 from ..errors import SuppleError
 from ..kernels.spatial import transport
 from ..kernels.threads import one_thread
+from ..link_loads import Load, SegmentLoad, a_list_of_loads, placed_loads
 from ..outputs.at_rest import Rest
 from ..outputs.measuring import named_outputs
 from ..outputs.output import Output
@@ -29,7 +30,7 @@ from ..robot import Robot, a_robot
 from ..structure import Structure, structure_of
 from .configuration import where
 from .small_range import SMALL
-from .vibration.shapes import dynamic_stiffness, strain_density
+from .vibration.shapes import dynamic_stiffness, exact_forms, strain_density
 
 __all__ = ["Statics", "statics"]
 
@@ -40,19 +41,40 @@ LOOSE = 1e13  # condition of the scaled stiffness beyond which fewer than three 
 
 @dataclass(frozen=True)
 class Statics(Answer):
-    """The sagged arm at one configuration, or many (a leading axis B on every array but names).
+    """Static deflection of a robot in one pose or in many.
 
-    Attributes:
-        robot, theta: as asked.  tip_displacement, tip_rotation: (3,), base axes, m and rad.
-        compliance: (6, 6), motion of the tip per unit force and moment there, base axes; infinite
-        where such a load moves what nothing holds.
-        names: links.  x: (n, P), stations.  position: (n, P, 3), undeformed, base axes.
-        displacement, rotation: (n, P, 3), of the sections, base axes.  energy: (n, P), strain
-        energy per length, J/m.  strain_energy: (n,), of each link, J.  root_force, root_moment:
-        (n, 3), what each link's root carries, link axes: force on the link and moment about its
-        root.  outputs: what was measured, by name, (k,) or one value.
-        valid, reason: whether a configuration of a batch has an answer, (B,) bool, and why not,
-        (B,) words; its rows are NaN. One that is asked alone raises instead.
+    From `supple.statics`; n links, P stations. Batch arrays have a leading axis B on everything but
+    `names`.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    theta : ndarray
+        Joint coordinates (joints,), rad or m.
+    names : tuple of str
+        Names of the links.
+    tip_displacement, tip_rotation : ndarray
+        Motion of the tip (3,), base axes, m and rad.
+    compliance : ndarray
+        Motion of the tip per unit force and moment there, (6, 6), base axes; infinite where such a
+        load moves what nothing holds.
+    x : ndarray
+        Stations along each link (n, P), m.
+    position : ndarray
+        Undeformed positions of the stations (n, P, 3), base axes, m.
+    displacement, rotation : ndarray
+        Motion of the sections (n, P, 3), base axes, m and rad.
+    energy : ndarray
+        Strain energy per length (n, P), J/m.
+    strain_energy : ndarray
+        Strain energy of each link (n,), J.
+    root_force, root_moment : ndarray
+        Force on each link at its root and moment about it, (n, 3), link axes, N and N m.
+    valid, reason : bool and str, or ndarray
+        Whether a pose of a batch has an answer, and why not. Its rows are NaN.
+    outputs : dict
+        Requested outputs by name, one value or (k,).
     """
 
     robot: Robot
@@ -136,6 +158,7 @@ class Statics(Answer):
     gravity=optional(vector(3)),
     position=optional(reals),
     points=whole(2, 100_000),
+    loads=a_list_of_loads,
 )
 def statics(
     robot: Robot,
@@ -147,12 +170,51 @@ def statics(
     position: ArrayLike | None = None,
     points: int = 21,
     outputs: Mapping[str, Output] | None = None,
+    loads: Sequence[Load] = (),
 ) -> Statics:
-    """Return the sag under gravity and a tip load (base axes), motors held, springs at work.
+    """Static deflection under gravity and a load on the tip.
 
-    gravity is the acceleration, base axes; None takes the robot's own. A serial arm is asked at
-    theta, a Delta at the position of its platform, which is its tip, a mechanism at theta. What
-    nothing holds is refused, unless the load does no work on it. `outputs` are measured by name.
+    The motors hold their joints; joint springs, bearings and the foundation give way.
+
+    Parameters
+    ----------
+    robot : Robot
+        Arm, Delta or mechanism.
+    theta : array_like, optional
+        Joint coordinates, (joints,) or (B, joints) for many poses, rad or m. Default: zero, or the
+        assembled pose of a mechanism.
+    force, moment : array_like
+        Load on the tip, (3,) each, base axes, N and N m.
+    gravity : array_like, optional
+        Acceleration (3,), base axes, m/s^2. Default: the robot's own.
+    position : array_like, optional
+        Instead of `theta`: position of a Delta's platform, which is its tip, (3,) or (B, 3), m.
+    points : int
+        Number of stations along each link.
+    outputs : mapping, optional
+        Outputs to evaluate, by name.
+    loads : sequence, optional
+        Further loads anywhere on links: `PointLoad`, `DistributedLoad`.
+
+    Returns
+    -------
+    Statics
+
+    Raises
+    ------
+    SuppleError
+        If a free motion of a single pose is loaded and nothing holds it. In a batch such a pose
+        gives rows of NaN instead; `valid` and `reason` explain it.
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("industrial-3")
+    >>> found = supple.statics(robot, [0, 0.785, 0.785], gravity=[0, -9.81, 0])
+    >>> (1000 * found.tip_displacement).round(3)  # mm
+    array([ 4.985, -3.436,  0.   ])
+    >>> found.compliance.shape
+    (6, 6)
     """
     measured = named_outputs(outputs)
     load = np.concatenate([np.asarray(force), np.asarray(moment)])
@@ -165,9 +227,13 @@ def statics(
     afford(told, 7e-7 * size**2 + 4e-7 * size * points, 1.4e-5 * size**2, "give fewer")
     for row, b in enumerate(np.flatnonzero(reason == "")):
         try:
-            sag = _sagged(structure.at(row), load, g, points)
-            rest = _rest(structure.at(row), robot, asked.theta[b], sag, g)
-            each.append((sag, {name: o.read(o.at_rest(rest)) for name, o in measured.items()}))
+            here = structure.at(row)
+            placed = placed_loads(here, loads)
+            sag = _sagged(here, load, g, points, placed)
+            rest = _rest(here, robot, asked.theta[b], sag, g, placed)
+            each.append(
+                (sag, {name: o.read(o.named(name).at_rest(rest)) for name, o in measured.items()})
+            )
         except SuppleError as problem:
             if asked.single:
                 raise
@@ -198,12 +264,22 @@ def _gathered(name: str, each: list[Any], good: Any, B: int) -> Array:
     return out[:, 0] if k == 1 else out
 
 
-def _rest(structure: Structure, robot: Robot, theta: Array, sag: Any, g: Array) -> Rest:
+def _rest(
+    structure: Structure,
+    robot: Robot,
+    theta: Array,
+    sag: Any,
+    g: Array,
+    placed: Mapping[int, SegmentLoad],
+) -> Rest:
     """What outputs read of a sagged robot."""
 
     def state(i: int, x: float) -> Array:
         beam = structure.segments[i].beam.outside(float(structure.L[0, i]))
-        return np.asarray(carry(beam, 0.0, [x], sag["roots"][i], structure.R[0, i].T @ g)[0])
+        found = carry(beam, 0.0, [x], sag["roots"][i], structure.R[0, i].T @ g)[0]
+        if i in placed:
+            found = found + placed[i].along([x])[0]
+        return np.asarray(found)
 
     tip = np.concatenate([sag["tip_displacement"], sag["tip_rotation"]])
     root = np.concatenate([sag["root_force"], sag["root_moment"]], axis=1)
@@ -229,30 +305,48 @@ def _shapes(n: int, points: int) -> dict[str, tuple[int, ...]]:
     }
 
 
-def _sagged(structure: Structure, load: Array, g: Array, points: int) -> dict[str, Array]:
-    z = coordinates(structure, exact_ends(structure))
+def _sagged(
+    structure: Structure,
+    load: Array,
+    g: Array,
+    points: int,
+    placed: Mapping[int, SegmentLoad],
+) -> dict[str, Array]:
+    S = exact_ends(structure)
+    z = coordinates(structure, S)
+    forms = exact_forms(structure, 0.0)
     # Per segment: weight on the root, on the allowed deformations, and on the end, (6,) each
     weights = []
     for i, segment in enumerate(structure.segments):
         fall = np.concatenate([structure.R[0, i].T @ g, np.zeros(3)])
         work = fall @ root_inertia(segment.beam, float(structure.L[0, i]))
         own = work[:6] + structure.root_mass[0, i] @ fall
-        weights.append((own, work[6:], segment.tip_mass @ fall))
+        inner = work[6:]
+        if i in placed:
+            # By reciprocity: what a load does on the static shapes of the end's deformations is
+            # their stiffness times the end's motion under the load, root clamped and end free.
+            resultant = placed[i].resultant
+            held = np.concatenate([np.zeros(6), resultant])
+            length = placed[i].length
+            end = carry(placed[i].beam, 0.0, [length], held)[0] + placed[i].along([length])[0]
+            own = own + resultant
+            inner = inner + forms[i][6:, 6:] @ (S[i].T @ end[:6])
+        weights.append((own, inner, segment.tip_mass @ fall))
     turn = np.kron(np.eye(2), structure.R[0, structure.tip])
     tip = turn @ z.end[structure.tip]
-    K = dynamic_stiffness(structure, z, 0.0)
+    K = dynamic_stiffness(structure, z, 0.0, forms)
     f = tip.T @ load + sum(
         (z.root[i].T @ w[0] + _at(z, i, w[1]) + z.end[i].T @ w[2] for i, w in enumerate(weights)),
         np.zeros(z.size),
     )
-    most = _most(structure, z, load, g)
+    most = _most(structure, z, load, g, placed)
     solution, limitless = _solve(K, z, np.column_stack([f, tip.T]), most)
     moved, flexibility = solution[:, 0], tip @ solution[:, 1:]
     flexibility[:, limitless[1:]] = np.inf
     ends = [w[2] for w in weights]
     ends[structure.tip] = ends[structure.tip] + turn.T @ load
     carried = _carried(structure, z, K, moved, weights, ends)
-    fields = _fields(structure, z, moved, carried, g, points)
+    fields = _fields(structure, z, moved, carried, g, points, placed)
     turns = [s.R_LS for s in structure.segments]
     force = np.array([R @ c[:3] for R, c in zip(turns, carried, strict=True)])
     moment = np.array([R @ c[3:] for R, c in zip(turns, carried, strict=True)])
@@ -273,7 +367,13 @@ def _at(z: Coordinates, i: int, inner: Array) -> Array:
     return out
 
 
-def _most(structure: Structure, z: Coordinates, load: Array, g: Array) -> Array:
+def _most(
+    structure: Structure,
+    z: Coordinates,
+    load: Array,
+    g: Array,
+    placed: Mapping[int, SegmentLoad],
+) -> Array:
     """The most that loads and weights of these sizes do on z in any direction, (z, 1 + 6)."""
 
     def upon(T: Array, force: float, moment: float) -> Array:
@@ -292,6 +392,9 @@ def _most(structure: Structure, z: Coordinates, load: Array, g: Array) -> Array:
         ):
             whole += fall * upon(T, *(float(np.linalg.norm(M[:, k : k + 3])) for k in (0, 3)))
         whole[z.inner[i]] += fall * np.linalg.norm(own[:, 6:], axis=0)
+        if i in placed:
+            pushed = placed[i].resultant
+            whole += upon(z.root[i], *(float(np.linalg.norm(pushed[k : k + 3])) for k in (0, 3)))
     return np.column_stack([whole, *[upon(tip, 1.0, 0.0)] * 3, *[upon(tip, 0.0, 1.0)] * 3])
 
 
@@ -351,7 +454,13 @@ def _carried(
 
 
 def _fields(
-    structure: Structure, z: Coordinates, moved: Array, carried: list[Array], g: Array, points: int
+    structure: Structure,
+    z: Coordinates,
+    moved: Array,
+    carried: list[Array],
+    g: Array,
+    points: int,
+    placed: Mapping[int, SegmentLoad],
 ) -> dict[str, Array]:
     """Stations, undeformed positions, motions in base axes, and strain energy per length."""
     x = np.linspace(0, 1, points) * structure.L[0][:, None]
@@ -366,8 +475,12 @@ def _fields(
         along = carry(beam, 0.0, np.append(x[i], inside), state, weight)
         stored = along[points:, 6:] ** 2 * beam.compliances(inside) / 2
         roots.append(state)
-        states.append(along[:points])
-        energy.append(float(weights @ stored.sum(axis=1)))
+        if i in placed:
+            states.append(along[:points] + placed[i].along(x[i]))
+            energy.append(placed[i].energy(state, weight, carry))
+        else:
+            states.append(along[:points])
+            energy.append(float(weights @ stored.sum(axis=1)))
     found = np.array(states)
     moved, turned = (found[..., k : k + 3] @ structure.R[0].swapaxes(-1, -2) for k in (0, 3))
     return {

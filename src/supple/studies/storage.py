@@ -18,9 +18,10 @@ from ..equations.build import build
 from ..equations.closed.coupled import near_symbols
 from ..equations.damping import GivenDamping
 from ..errors import SuppleError
-from ..files.data import netcdf_names, read_dataset, write_dataset
+from ..files.data import read_dataset, write_dataset
 from ..files.disk import named
 from .motion.response import Response
+from .motion.state_space import StateSpace
 
 if TYPE_CHECKING:
     import pandas
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from .vibration.workspace import FrequencyMap
 
 __all__ = [
+    "load_linear",
     "load_response",
     "map_to_xarray",
     "path_to_pandas",
@@ -63,6 +65,9 @@ def to_xarray(found: Response) -> xarray.Dataset:
     if found.near is not None:
         told = {"long_name": "coordinates that loops determine, so that their branch is kept"}
         data["near"] = (("t", "follower"), found.near, told)
+    if found.reference is not None:
+        told = {"long_name": "motion wanted of the joints"}
+        data["reference"] = (("t", "joint"), found.reference, told)
     for name, values in found.outputs.items():
         dims = ("t", f"entry_of_{name}")[: values.ndim]
         data[f"output_{name}"] = (dims, values)
@@ -93,6 +98,8 @@ def to_xarray(found: Response) -> xarray.Dataset:
         **({} if model.modal_damping is None else {"modal_damping": model.modal_damping}),
         "method": found.method,
         "message": found.message,
+        **({} if found.step is None else {"step": found.step}),
+        **{f"note.{word}": value for word, value in found.notes.items()},
     }
     return xarray.Dataset(data, coords=coords, attrs=attributes)
 
@@ -128,7 +135,7 @@ def _output_columns(outputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def save(found: Answer, path: str | Path) -> None:
-    """Write an answer as netCDF; `load_response` reads a Response again."""
+    """Write an answer as netCDF; `load_response` and `load_linear` read them again."""
     if named(path).suffix != ".nc":
         raise SuppleError(f"'{path}' must end in .nc (netCDF); a page to play ends in .html")
     data = found.to_xarray()
@@ -198,7 +205,8 @@ def map_to_xarray(found: FrequencyMap) -> xarray.Dataset:
     """Return a map of natural frequencies as a labelled Dataset."""
     import xarray
 
-    words = netcdf_names(list(found.axes), ("mode", "omega"))
+    # `write_dataset` escapes what netCDF cannot hold; here names must only differ from these two.
+    words = [f"_{name}" if name in ("mode", "omega") else name for name in found.axes]
     axes = {
         word: (word, x, {"long_name": name})
         for word, (name, x) in zip(words, found.axes.items(), strict=True)
@@ -216,15 +224,39 @@ STRANGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeErr
 
 @checked(path=instance((str, Path), "the path of a file, such as 'run.nc'"))
 def load_response(path: str | Path) -> Response:
-    """Return a Response written by `save`, its Model built again from what the file says.
+    """Read a simulated motion from a file written by its `save`.
 
-    A file that is damaged, or does not describe a run, is refused in a sentence.
+    Parameters
+    ----------
+    path : str or path
+        A netCDF file.
+
+    Returns
+    -------
+    Response
+        Its Model is built again from the description in the file.
+
+    Raises
+    ------
+    SuppleError
+        If the file is damaged or does not describe a simulation.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> name = tempfile.mkdtemp() + "/run.nc"
+    >>> _ = supple.simulate(model, tau=[0.1, 0.0], duration=0.1).save(name)
+    >>> supple.load_response(name).q.shape
+    (101, 4)
     """
     data = read_dataset(path, "a response")
     if "basis" not in data.attrs:
         raise SuppleError(f"{path} is not a response written by supple: it names no basis")
     try:
-        held = ["t", "q", "qd", "tau", "work", *(name for name in ("beta", "near") if name in data)]
+        may = ("beta", "near", "reference")
+        held = ["t", "q", "qd", "tau", "work", *(name for name in may if name in data)]
         arrays: dict[str, Any] = {
             name: np.asarray(data.variables[name].values, float) for name in held
         }
@@ -253,6 +285,7 @@ def load_response(path: str | Path) -> Response:
             "q": (model.size,),
             "qd": (model.size,),
             "tau": (model.joints,),
+            "reference": (model.joints,),
             "work": (),
             "near": (near_symbols(model)[1].numel(),),
         }
@@ -267,10 +300,102 @@ def load_response(path: str | Path) -> Response:
         if not all(np.isfinite(x).all() for x in arrays.values()):
             raise SuppleError("it holds values that are not finite")
         method, message = (str(data.attrs[word]) for word in ("method", "message"))
-        found = Response(model, method=method, message=message, **arrays)
+        outputs = {
+            str(name).removeprefix("output_"): np.asarray(part.values, float)
+            for name, part in data.data_vars.items()
+            if str(name).startswith("output_")
+        }
+        for name, values in outputs.items():
+            if values.ndim not in (1, 2) or values.shape[:1] != count:
+                told = f"the output {name} has the shape {values.shape}"
+                raise SuppleError(f"{told}, there are {count[0]} times")
+        step = attributes.get("step")
+        notes = {
+            word.removeprefix("note."): np.asarray(value, float).tolist()
+            for word, value in attributes.items()
+            if word.startswith("note.")
+        }
+        found = Response(
+            model,
+            method=method,
+            message=message,
+            step=None if step is None else float(step),
+            outputs=outputs,
+            notes=notes,
+            **arrays,
+        )
     except SuppleError as problem:
         raise SuppleError(f"cannot read {path} as a response: {problem}") from None
     except STRANGE as problem:
         told = f"what it says does not describe a run ({type(problem).__name__}: {problem})"
         raise SuppleError(f"cannot read {path} as a response: {told}") from None
+    return found
+
+
+@checked(path=instance((str, Path), "the path of a file, such as 'linear.nc'"))
+def load_linear(path: str | Path) -> StateSpace:
+    """Read a state-space model from a file written by its `save`.
+
+    Parameters
+    ----------
+    path : str or path
+        A netCDF file.
+
+    Returns
+    -------
+    StateSpace
+        Equal to the one that was saved.
+
+    Raises
+    ------
+    SuppleError
+        If the file is damaged or contains something else.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> name = tempfile.mkdtemp() + "/linear.nc"
+    >>> _ = supple.linearize(model).save(name)
+    >>> supple.load_linear(name).A.shape
+    (8, 8)
+    """
+    data = read_dataset(path, "a linear model")
+    lost = [word for word in ("A", "B", "C", "D", "q", "qd", "tau") if word not in data]
+    lost += [word for word in ("state", "input", "output") if word not in data.sizes]
+    if lost:
+        raise SuppleError(
+            f"cannot read {path} as a linear model: it holds no {lost[0]}; give a file written by "
+            "supple.linearize(..).save"
+        )
+    try:
+        matrices: dict[str, Any] = {
+            word: np.asarray(data[word].values, float)
+            for word in ("A", "B", "C", "D", "q", "qd", "tau")
+        }
+        names: dict[str, Any] = {
+            f"{dim}s": tuple(str(name) for name in data[dim].values)
+            for dim in ("state", "input", "output")
+        }
+        period = data.attrs.get("period")
+        states, inputs, outputs = (len(names[word]) for word in ("states", "inputs", "outputs"))
+        shapes = {
+            "A": (states, states),
+            "B": (states, inputs),
+            "C": (outputs, states),
+            "D": (outputs, inputs),
+        }
+        for word, shape in shapes.items():
+            if matrices[word].shape != shape:
+                told = f"{word} has the shape {matrices[word].shape}, its names need {shape}"
+                raise SuppleError(told)
+        if not all(np.isfinite(matrix).all() for matrix in matrices.values()):
+            raise SuppleError("it holds values that are not finite")
+        found = StateSpace(**matrices, **names, period=None if period is None else float(period))
+    except SuppleError as problem:
+        raise SuppleError(f"cannot read {path} as a linear model: {problem}") from None
+    except STRANGE as problem:
+        told = f"what it says describes none ({type(problem).__name__}: {problem})"
+        raise SuppleError(f"cannot read {path} as a linear model: {told}") from None
     return found

@@ -207,3 +207,23 @@ def test_what_is_remembered_writes_no_equations() -> None:
     still(model)
     after = {name: len(x) for name, x in vars(model.functions).items() if isinstance(x, dict)}
     assert after == counts
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("Modes", ("Hz", "bending 100 %", "Certified")),
+        ("Statics", ("mm", "held by", "link1")),
+        ("Check", ("reach", "mass that moves", "lowest frequency")),
+        ("WorkspaceMap", ("lowest", "Hz at x =")),
+        ("Response", ("tip ends at", "deg", "energy balance")),
+        ("StateSpace", ("states", "inputs", "outputs")),
+        ("Sensitivities", ("links.link1.length", "Hz per unit")),
+    ],
+)
+def test_printed_answers_are_written_for_engineers(name: str, wanted: tuple[str, ...]) -> None:
+    text = repr(answer(name))
+    assert "array (" not in text
+    assert "e-1" not in text.replace("e-13", "").replace("e-14", "").replace("e-15", "")
+    for words in wanted:
+        assert words in text

@@ -726,7 +726,7 @@ def test_stress_along_a_steep_taper_is_that_of_the_section_there(place):
     import casadi as ca
 
     from supple.outputs.stress import stress_along, von_mises
-    from supple.structure.serial import link_beam
+    from supple.structure.link_parts import link_beam
 
     thick, thin = 0.1, 0.005
     stations = [{"at": x, "section": {"shape": "rectangle", "depth": h, "width": 0.03}}

@@ -198,3 +198,53 @@ def test_rows_that_repeat_are_among_the_notes():
     found = supple.check(supple.load("four-bar").with_("planar", False))
     assert any("3 of the 5 rows of pin repeat" in note for note in found.notes)
     assert not supple.check(supple.load("four-bar")).notes
+
+
+PEDESTAL = """
+supple: 1
+name: on a pedestal
+architecture: serial
+gravity: [0, 0, -9.81]
+foundation: {translation: [2e8, 2e8, 5e8], mass: 500, inertia: [10, 10, 10]}
+links:
+  - name: pedestal
+    joint: {type: fixed}
+    length: 0.5
+    theory: rigid
+    mass_per_length: 80
+  - name: arm
+    joint: {type: revolute, axis: [0, 1, 0], hub: {mass: 3, inertia: [0.1, 0.1, 0.1]}}
+    length: 1.0
+    theory: rigid
+    mass_per_length: 7
+    tip: {mass: 2, inertia: [0.01, 0.01, 0.01]}
+payload: {mass: 5}
+"""
+
+
+def test_what_stands_still_is_no_mass_that_moves() -> None:
+    """Neither the foundation (500 kg) nor the pedestal that is bolted to it (40 kg)."""
+    from supple.studies.design.optimise import mass_of
+
+    robot = supple.loads(PEDESTAL)
+    assert supple.check(robot).mass == pytest.approx(3 + 7 + 2 + 5)
+    assert mass_of(robot, [0.0]) == pytest.approx(3 + 7 + 2)
+    assert mass_of(robot, [0.0], ["pedestal"]) == pytest.approx(40 + 3 + 7 + 2)
+
+
+@pytest.mark.parametrize(
+    ("young_modulus", "meant"),
+    [(68_900, "68900 MPa"), (70, "70 GPa"), (210_000, "210000 MPa"), (7e14, None)],
+)
+def test_the_unit_that_is_named_makes_it_a_usual_number(
+    young_modulus: float, meant: str | None
+) -> None:
+    material = {"young_modulus": young_modulus, "poisson_ratio": 0.33, "density": 2700}
+    section = {"shape": "box", "depth": 0.1, "width": 0.1, "wall": 0.01}
+    link = {"name": "a", "length": 1.0, "material": material, "section": section}
+    robot = supple.SerialRobot(name="one", planar=True, links=[link])
+    (note,) = [text for text in supple.check(robot).notes if "young_modulus" in text]
+    if meant is None:
+        assert "meant" not in note
+    else:
+        assert note.endswith(f"may be meant as {meant}")

@@ -159,7 +159,7 @@ def test_a_robot_without_payload_is_told() -> None:
         ({"end": [0.0, 1.0]}, "end has 2 values: one-link needs 1"),
         ({"methods": ["zvx"]}, "method 'zvx'"),
         ({"methods": []}, r"methods is \[\]"),
-        ({"methods": {"a": supple.Hold([0.0, 1.0])}}, "1 coordinates"),
+        ({"methods": {"a": supple.Hold([0.0, 1.0])}}, "needs 1"),
         ({"duration": -1.0}, "duration"),
         ({"payload_error": 2.0}, "payload_error"),
         ({"law": "trapeze"}, "trapezoid"),

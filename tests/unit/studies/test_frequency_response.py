@@ -196,11 +196,11 @@ def test_a_delta_answers_at_its_platform():
     [
         ({"inputs": ["torque.link1"]}, "input is 'torque.link1': give tau.LINK"),
         ({"inputs": ["tau.link9"]}, "there is no link 'link9': the links are link1"),
-        ({"inputs": ["tau.link1"], "joints": "locked"}, "does nothing with joints locked"),
+        ({"inputs": ["tau.link1"], "joints": "locked"}, "does nothing with this joint locked"),
         ({"outputs": ["nose"]}, "output is 'nose': give tip.x"),
         ({"frequency_hz": [-1.0]}, "frequency_hz must be"),
         ({"structural_damping": 0.1, "modal_damping": 0.1}, "give one of them"),
-        ({"joints": "loose"}, "it must be one of free, locked"),
+        ({"joints": "loose"}, "it must be one of locked, free"),
     ],
 )
 def test_bad_questions_are_told(given, sentence):

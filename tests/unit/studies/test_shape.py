@@ -75,7 +75,7 @@ def test_the_residual_of_a_move_is_that_of_an_oscillator() -> None:
 def test_shape_leaves_the_mode_at_rest() -> None:
     found = supple.shape(MOVE, "zvd", 3.0, 0.02, rate=500)
     assert found.residual_before.max() > 1e-3
-    assert found.residual_after.max() < 1e-12
+    assert found.residual_after.max() < 1e-8 * found.residual_before.max()  # ends of a spline
     before, after = found.peaks("before"), found.peaks("after")
     assert (after[0] <= before[0] + 1e-9).all()
     assert "zvd" in repr(found)
@@ -100,7 +100,7 @@ def test_limits_are_kept_by_what_is_sent(kind: str, by: dict) -> None:
     """A schedule whose frequency falls plays a part of its move faster; splines overshoot."""
     move = supple.ParabolicBlends([0, 0], [0.9, 2.0], duration=3.4, blend=0.8)
     t = np.arange(341) * 0.01
-    for given in (move, JointTrajectory(("a", "b"), t, move(t)[0])):
+    for given in (move, supple.Samples(t, move(t)[0])):
         found = supple.shape(given, kind, **by, speed_limit=0.5, acceleration_limit=[0.4, 0.4])
         speed, acceleration = found.peaks("after")
         assert speed.max() <= 0.5 * (1 + 1e-9)
@@ -154,7 +154,7 @@ def test_a_band_and_a_move_that_begins_late() -> None:
     x = np.minimum(np.arange(1001) / 700, 1.0)[:, None]
     found = supple.shape(JointTrajectory(("a",), t, x), "zvd", band=(6.0, 9.0))
     assert found.rate == pytest.approx(1000, rel=1e-6)
-    assert found.after.t[0] == t[0]
+    assert found.after.begin == t[0]
     assert found.time_added == pytest.approx(1 / 7.5, abs=2e-3)
     assert found.frequency_hz.tolist() == [6.0, 7.5, 9.0]
     assert (found.residual_after < 0.06 * found.residual_before.max()).all()
@@ -237,7 +237,7 @@ def test_points_with_velocities_are_read_and_written_with_them(tmp_path: Path) -
     place.write_text(json.dumps({"joint_names": ["a", "b"], "points": points}))
     found = supple.shape(read_joint_trajectory(place), "zvd", 7.2, rate=500)
     assert np.abs(found.before.positions - move(found.before.t)[0]).max() < 2e-4
-    write_joint_trajectory(out, found.after)
+    found.save(out)
     written = json.loads(out.read_text())["points"]
     rates = np.array([point["velocities"] for point in written])
     wanted = supple.shaped(move, found.shaper)(found.after.t)

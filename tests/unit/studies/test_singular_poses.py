@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import supple
-from supple.architectures.assembling import mechanism_of, resolve
+from supple.architectures.assembling import resolve
 from supple.architectures.base import NEAR, SINGULAR
+from supple.architectures.kinds import lower
 
 ASKED = {
     "modes": supple.modes,
@@ -113,7 +114,7 @@ def test_the_first_frequency_of_a_delta_falls_with_its_clearance():
 def test_a_four_bar_led_by_its_rocker_has_dead_points():
     """The rocker can turn to where crank and coupler are in line, and no farther."""
     robot, at = four_bar("rocker"), dead_point()
-    m = mechanism_of(robot)
+    m = lower(robot)
     for off, word in ((1e-9, "singular"), (2e-7, "singular"), (1e-4, "near"), (0.1, "")):
         theta = [at + off]
         if word == "singular":
@@ -124,7 +125,7 @@ def test_a_four_bar_led_by_its_rocker_has_dead_points():
             warnings.simplefilter("always")
             found = supple.modes(robot, theta, count=2)
         assert [item.category for item in seen] == [supple.PoseWarning] * (word == "near")
-        clear = m.clearance(resolve(robot, theta)[0])[0]
+        clear = m.clearance(resolve(lower(robot), theta)[0])[0]
         assert found.certified
         assert SINGULAR < clear < NEAR if word == "near" else clear > NEAR
 
@@ -153,11 +154,11 @@ def test_the_same_four_bar_led_by_its_crank_has_none_there():
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_clearance_does_not_depend_on_units_of_length(scale):
     robot = supple.load("five-bar")
-    m = mechanism_of(robot)
+    m = lower(robot)
     changes = {f"links.{link.name}.length": scale * link.length for link in robot.links}
     changes["links.right.joint.mount.xyz"] = [0.2 * scale, 0, 0]
-    other = mechanism_of(robot.with_(changes))
-    x = resolve(robot)[0]
+    other = lower(robot.with_(changes))
+    x = resolve(lower(robot))[0]
     assert other.clearance(x) == pytest.approx(m.clearance(x), rel=1e-9)
 
 
@@ -166,7 +167,7 @@ def test_a_short_crank_is_not_singular(length):
     """An eccentric of a tenth of a millimetre moves little, but holds as well as any."""
     robot = four_bar("crank").with_("links.crank.length", length)
     robot = robot.with_("links.rocker.joint.mount.xyz", [0.5, 0, 0])
-    assert mechanism_of(robot).clearance(resolve(robot)[0])[0] > 0.3
+    assert lower(robot).clearance(resolve(lower(robot))[0])[0] > 0.3
     assert supple.modes(robot, [math.radians(60)], count=1).certified
 
 
@@ -176,9 +177,9 @@ def test_a_gimbal_lock_of_a_ball_joint_is_no_singular_pose(off):
     from scipy.spatial.transform import Rotation
 
     robot = supple.load("hexapod")
-    m, x = mechanism_of(robot), resolve(robot)[0]
+    m, x = lower(robot), resolve(lower(robot))[0]
     joint = robot.links[-1].joint
-    spins = [k for k, c in enumerate(m.tree.coordinates) if c.link == len(robot.links) - 1]
+    spins = [k for k, c in enumerate(m.joints.coordinates) if c.link == len(robot.links) - 1]
     whole = Rotation.from_euler("xyz", joint.mount.rpy) * Rotation.from_euler("xyz", x[0, spins])
     start = [0.3, math.pi / 2 - off, 0.2]
     mount = (whole * Rotation.from_euler("xyz", start).inv()).as_euler("xyz")
@@ -186,7 +187,7 @@ def test_a_gimbal_lock_of_a_ball_joint_is_no_singular_pose(off):
     turned = turned.with_("links.platform.joint.start", start)
     other = x.copy()
     other[0, spins] = start
-    assert mechanism_of(turned).clearance(other) == pytest.approx(m.clearance(x), rel=1e-6)
+    assert lower(turned).clearance(other) == pytest.approx(m.clearance(x), rel=1e-6)
     theta = x[0, m.driven]
     assert supple.modes(turned, theta, count=3).omega == pytest.approx(
         supple.modes(robot, theta, count=3).omega, rel=1e-6

@@ -57,7 +57,10 @@ def knock(live: Live, **headers: str) -> ClientConnection:
         ("127.0.0.1:8080", None, True),
         ("localhost:8080", "http://localhost:8080", True),
         ("[::1]:8080", "http://[::1]:8080", True),
-        ("127.0.0.1:8080", "http://localhost:8080", True),
+        ("localhost:9000", "http://localhost:9000", True),  # by a tunnel
+        ("localhost", "http://localhost", True),
+        ("127.0.0.1:8080", "http://localhost:8080", False),
+        ("[::1]:8080", "http://127.0.0.1:8080", False),
         ("127.0.0.1:8080", "https://hub.example.org", True),
         ("hub.example.org", "https://hub.example.org", True),
         ("hub.example.org", None, True),
@@ -84,6 +87,9 @@ def test_who_may_come_in(host: str | None, origin: str | None, welcome: bool) ->
 def test_bound_to_all_takes_numbers_but_no_foreign_names() -> None:
     door = Door("0.0.0.0", 8080)
     assert door.welcomes("192.0.2.1:8080", "http://192.0.2.1:8080")
+    assert not door.welcomes("192.0.2.1:8080", "http://192.0.2.77:8080")
+    assert not door.welcomes("192.0.2.1:8080", "http://127.0.0.1:8080")
+    assert not door.welcomes("192.0.2.1:8080", "http://192.0.2.1:8081")
     assert door.welcomes(f"{socket.gethostname()}:8080", None)
     assert not door.welcomes("evil.example:8080", "http://evil.example:8080")
 

@@ -1,6 +1,7 @@
 """The live server without a browser: what it serves, says and refuses."""
 
 import math
+import time
 import urllib.request
 
 import numpy as np
@@ -11,6 +12,7 @@ from supple.studies.motion.fields import Fields
 from supple.studies.vibration.neighbourhood import usual_pose
 from supple.view.live.live import serve
 from supple.view.live.questions import Question, along, ask, only
+from supple.view.live.sending import Saving
 from supple.view.scene.scenes import path_scene, time_scene
 
 
@@ -194,3 +196,68 @@ def test_a_sag_is_shown_with_its_strain_energy() -> None:
         assert live.shown.scene.tracks[0].largest[1] == sag.energy.max()
     finally:
         live.stop()
+
+
+class Browser:
+    """A browser that is closed while its picture is drawn, or that takes its time."""
+
+    def __init__(self, seconds: float = 0.0, problem: Exception | None = None) -> None:
+        self.seconds, self.problem = seconds, problem
+        self.asked = 0
+
+    def get_render(self, *_: object, **__: object) -> np.ndarray:
+        self.asked += 1
+        time.sleep(self.seconds)
+        if self.problem is not None:
+            raise self.problem
+        return np.zeros((4, 4, 4), np.uint8)
+
+    def send_file_download(self, *_: object, **__: object) -> None:
+        pass
+
+
+def test_a_browser_that_is_closed_while_it_draws_is_told(capfd) -> None:
+    said: list[str] = []
+    saving = Saving(said.append)
+    for problem in (RuntimeError("client disconnected"), TimeoutError(), None):
+        saving.begin(Browser(problem=problem), "arm", None)
+        wait_until(lambda: not saving._busy.locked())
+        time.sleep(0.05)
+    assert "page was closed" in said[0]
+    assert "did not draw" in said[1]
+    assert "was sent to your browser" in said[2]
+    assert capfd.readouterr().err == ""
+
+
+def test_clicks_do_not_queue_up() -> None:
+    said: list[str] = []
+    saving, browser = Saving(said.append), Browser(seconds=1.0)
+    start = time.monotonic()
+    for _ in range(50):
+        saving.begin(browser, "arm", None)
+    assert time.monotonic() - start < 0.5
+    assert browser.asked <= 1
+    assert said.count("Still saving what was asked for before: one thing at a time.") == 49
+
+
+def wait_until(done) -> None:
+    end = time.monotonic() + 30
+    while not done() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def test_clicks_that_wait_are_dropped_at_the_end() -> None:
+    """Python joins the server's threads before it ends: Ctrl-C waited for every queued click."""
+    live = serve(supple.load("industrial-3"), port=0)
+    ran: list[int] = []
+    threads = live.server._thread_executor
+
+    def click(k: int) -> None:
+        ran.append(k)
+        time.sleep(0.3)
+
+    for k in range(200):
+        threads.submit(click, k)
+    live.stop()
+    time.sleep(1.0)
+    assert len(ran) <= 64

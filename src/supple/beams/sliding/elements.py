@@ -209,10 +209,14 @@ class SlidingElements(SlidingShapes):
     def damping(
         self, found: SlideIntegrals, l: Scalar, ratios: list[float], speed: list[Scalar]
     ) -> list[Scalar]:
-        """Return modal damping of the free part: as at the whole length, times L/l."""
-        # (k, k) at the whole length; frequencies go as 1/l^2 and masses as l
+        """Return modal damping of the free part with its end load, which is carried along.
+
+        A plain Euler-Bernoulli beam without one has frequencies that go as 1/l^2 and masses as l:
+        its matrix is that at the whole length, times L/l.
+        """
         zeta, factor = ratios[0] if ratios else 0.0, self.beam.L / l
         plain = len(self.layers) == 1 and all(kind in PLANES for kind in self.kinds)
+        plain = plain and self.end == EndLoad()
         if isinstance(self.beam, Beam) and not plain:
             stroke = Stroke(self.beam.L)
             C = [[chebyshev_at(c, stroke.at(l)) for c in row] for row in self._damped]
@@ -223,10 +227,10 @@ class SlidingElements(SlidingShapes):
         ]
 
     def _at_one(self, l: float) -> Array:
-        """l/L times M (M^-1 K)^(1/2) of the free part at one length, (k, k)."""
+        """l/L times M (M^-1 K)^(1/2) of the free part and its end load at one length, (k, k)."""
         from scipy.linalg import eigh
 
-        inv = invariants(self.beam.outside(l), self.shaped(l), EndLoad())
+        inv = invariants(self.beam.outside(l), self.shaped(l), self.end)
         omega2, Phi = eigh(inv.K, inv.modal_mass)
         side = inv.modal_mass @ Phi
         return np.asarray((side * np.sqrt(omega2)) @ side.T) * l / self.beam.L

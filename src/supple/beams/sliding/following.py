@@ -50,6 +50,8 @@ __all__ = ["FollowingModes", "following_modes"]
 Array = NDArray[np.float64]
 Scalar = Any
 _DEGREE = 96  # of the series along the stroke
+ROUNDS = 3  # of subspace iteration of shapes made without rotary inertia
+TERMS_OF_A_ROUND = 4  # by which their Legendre series grow in one
 _BEYOND = 1.1  # so far beyond both ends: slopes of series are worst at theirs
 
 
@@ -60,7 +62,7 @@ class FollowingModes(SlidingShapes):
     Attributes:
         beam, end, kinds, member: see SlidingShapes.  moved, turned: (c, k, p), Chebyshev series
         along the stroke of the Legendre series over eta of every shape, and of l times its slope
-        without shear.
+        without shear.  simplified: shapes that are not natural ones, see `following_modes`.
     """
 
     beam: Beam
@@ -69,6 +71,7 @@ class FollowingModes(SlidingShapes):
     member: tuple[int, ...]
     moved: Array
     turned: Array
+    simplified: tuple[int, ...] = ()
     analytic: ClassVar[bool] = True
 
     @property
@@ -298,11 +301,13 @@ def following_modes(
 
     Where short lengths bring frequencies so near to one another that the series of a shape do not
     settle, it and the higher ones of its kind are made without the rotary inertia of sections, then
-    without that of the end load (the equations keep both); None where that does not help either.
+    without that of the end load (the equations keep both), and led back towards the natural shapes
+    by `_refined`; None where that does not help either.
     """
     plain, bare = replace(beam, rI=(0.0, 0.0)), EndLoad(end.mass, (end.about[0], 0.0, 0.0))
     kinds: tuple[str, ...] = ()
     chosen: dict[int, Array] = {}
+    natural: set[int] = set()  # shapes of the beam as it is
     for own, load in ((beam, end), (plain, end), (plain, bare)):
         kinds, series = _series_of(own, load, count, axial, torsion)
         size = np.abs(series).max(axis=(0, 1, 3))
@@ -314,14 +319,141 @@ def following_modes(
                 chosen[j] = series[:, :, j] / size[j]
                 chosen[j][np.abs(chosen[j]) < 1e-14] = 0.0  # rounding
                 chosen[j] *= size[j]
+                if own is beam:
+                    natural.add(j)
         if len(chosen) == len(kinds):
             V = np.stack([chosen[j] for j in range(len(kinds))], axis=2)
+            V = _refined(beam, end, kinds, natural, V)
             along, across = (1 + int(np.nonzero(V)[k].max()) for k in (0, 3))
             twists = [kind == "torsion" for kind in kinds]
             member = tuple(twists[:j].count(twist) for j, twist in enumerate(twists))
             V = V[:along, :, :, :across]
-            return FollowingModes(beam, end, kinds, member, V[:, 0], V[:, 1])
+            others = tuple(j for j in range(len(kinds)) if j not in natural)
+            return FollowingModes(beam, end, kinds, member, V[:, 0], V[:, 1], others)
     return None
+
+
+def _refined(
+    beam: Beam, end: EndLoad, kinds: tuple[str, ...], natural: set[int], series: Array
+) -> Array:
+    """Lead shapes made without rotary inertia towards the natural ones, as far as they settle.
+
+    Without rotary inertia the slope of a shape follows from its deflection alone, so that such
+    shapes, however many, do not span the motions in which sections turn by themselves. Some rounds
+    of subspace iteration, x <- K^-1 M x with all of the inertia, orthogonal in M to the shapes
+    before it, give each what it lacks. They stay smooth along the stroke, since no shape is sorted
+    by its frequency.
+
+    series : (c, 2, k, p)
+        Chebyshev series along the stroke of the Legendre series of deflection and slope.
+    """
+    simplified = [j for j, kind in enumerate(kinds) if kind in PLANES and j not in natural]
+    if not simplified:
+        return series
+    t = chebyshev.chebpts1(_DEGREE + 1)
+    terms = series.shape[3] + ROUNDS * TERMS_OF_A_ROUND
+    padded = np.pad(series, [(0, 0)] * 3 + [(0, terms - series.shape[3])])
+    nodes: Array = np.moveaxis(chebyshev.chebval(t, padded), -1, 0).astype(float)  # (n, 2, k, p)
+    lengths = Stroke(beam.L, _BEYOND).lengths(t)
+    for plane in PLANES:
+        own = [j for j, kind in enumerate(kinds) if kind == plane]
+        if not set(own) & set(simplified):
+            continue
+        section = _UnitSection.of(beam, end, plane, lengths)
+        best: Array | None = None
+        shapes: Array = nodes[:, :, own].copy()
+        for _ in range(ROUNDS):
+            for k, j in enumerate(own):
+                if j in simplified:
+                    moved = section.statics_under_inertia(shapes[:, :, k])
+                    shapes[:, :, k] = section.orthonormal(moved, shapes[:, :, :k])
+            found = series_of(t, shapes)
+            size = np.abs(found).max(axis=(0, 1, 3))
+            tail = np.abs(found[-3:]).max(axis=(0, 1, 3))
+            changed = [k for k, j in enumerate(own) if j in simplified]
+            if not (tail < 1e-12 * size)[changed].all():
+                break
+            best = found
+        if best is not None:
+            for k, j in enumerate(own):
+                if j in simplified:
+                    padded[:, :, j] = np.where(
+                        np.abs(best[:, :, k]) < 1e-14 * np.abs(best[:, :, k]).max(),
+                        0.0,
+                        best[:, :, k],
+                    )
+    return padded
+
+
+@dataclass(frozen=True)
+class _UnitSection:
+    """A beam of unit length in one plane at n free lengths: (n,) arrays of its properties."""
+
+    mass: Array
+    rotary: Array
+    bending: Array
+    shear: Array
+    end_mass: float
+    end_moment: Array
+    end_inertia: Array
+
+    @classmethod
+    def of(cls, beam: Beam, end: EndLoad, plane: str, l: Array) -> _UnitSection:
+        """Return that of a beam whose free lengths are l, in coordinates x/l, v and l psi."""
+        k = list(PLANES).index(plane)
+        about = end.about[2 - k]
+        return cls(
+            beam.m * l,
+            beam.rI[k] / l,
+            beam.EI[k] / l**3,
+            beam.kGA[k] / l,
+            end.mass,
+            end.moment / l,
+            about / l**2,
+        )
+
+    def statics_under_inertia(self, shape: Array) -> Array:
+        """Return K^-1 M x of shapes (n, 2, p): a cantilever under the inertia of its own motion.
+
+        Q' = -m v, M' = -Q - rI psi from the free end on, psi' = M/EI, v' = psi + Q/kGA.
+        """
+        v, psi = shape[:, 0], shape[:, 1]
+        tip_v, tip_psi = v.sum(axis=1), psi.sum(axis=1)
+        force = self.end_mass * tip_v + self.end_moment * tip_psi
+        moment = self.end_moment * tip_v + self.end_inertia * tip_psi
+        shear = -_integral(self.mass[:, None] * v)
+        shear[:, 0] += force - shear.sum(axis=1)
+        bent = -_integral(shear + self.rotary[:, None] * psi)
+        bent[:, 0] += moment - bent.sum(axis=1)
+        turned = _integral(bent / self.bending[:, None])
+        slope = turned + shear / self.shear[:, None]
+        return np.stack([_integral(slope), turned], axis=1)
+
+    def product(self, a: Array, b: Array) -> Array:
+        """Return a' M b (n,) of shapes (n, 2, p)."""
+        weights = 1 / (2 * np.arange(a.shape[2]) + 1)  # of Legendre's polynomials on 0..1
+        tip_a, tip_b = a.sum(axis=2), b.sum(axis=2)
+        along = self.mass * (a[:, 0] * b[:, 0] * weights).sum(axis=1)
+        along = along + self.rotary * (a[:, 1] * b[:, 1] * weights).sum(axis=1)
+        at_end = self.end_mass * tip_a[:, 0] * tip_b[:, 0]
+        at_end = at_end + self.end_inertia * tip_a[:, 1] * tip_b[:, 1]
+        crossed = tip_a[:, 0] * tip_b[:, 1] + tip_a[:, 1] * tip_b[:, 0]
+        return np.asarray(along + at_end + self.end_moment * crossed)
+
+    def orthonormal(self, shape: Array, before: Array) -> Array:
+        """Return a shape (n, 2, p) orthogonal in M to those before it (n, 2, k, p), of size one."""
+        for _ in range(2):
+            for k in range(before.shape[2]):
+                other = before[:, :, k]
+                part = self.product(shape, other) / self.product(other, other)
+                shape = shape - part[:, None, None] * other
+        return np.asarray(shape / np.sqrt(self.product(shape, shape) / self.mass)[:, None, None])
+
+
+def _integral(series: Array) -> Array:
+    """Return the integral from 0 on of Legendre series (n, p) over 0..1, of as many terms."""
+    found = legendre.legint(series, lbnd=-1, axis=1) / 2
+    return np.asarray(found[:, : series.shape[1]])
 
 
 def _series_of(

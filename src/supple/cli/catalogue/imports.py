@@ -15,19 +15,32 @@ if TYPE_CHECKING:
 
 __all__ = ["import_", "materials"]
 
-Urdf = Annotated[str, typer.Argument(metavar="ARM.urdf", help="A URDF file.")]
+Urdf = Annotated[str | None, typer.Argument(metavar="ARM.urdf", help="A URDF file; not with --dh.")]
+Rows = Annotated[
+    str | None,
+    typer.Option(
+        "--dh",
+        metavar="TABLE.csv",
+        help="A table of Denavit-Hartenberg rows instead of a URDF: columns a, d, alpha, theta, "
+        "and optionally name and mass; `alpha [deg]` for degrees.",
+    ),
+]
+Convention = Annotated[
+    str,
+    typer.Option("--convention", metavar="standard|modified", help="Convention of the --dh rows."),
+]
 Flexible = Annotated[
     list[str] | None,
     typer.Option(
         "--flexible",
         metavar="LINK=SHAPE:SIZES:MATERIAL",
-        help="A link that bends, such as forearm=tube:0.08,0.003:aluminium. Sizes may have units, "
+        help="A flexible link, such as forearm=tube:0.08,0.003:aluminium. Sizes may have units, "
         "80mm,3mm; the material is one of `supple materials`. May be repeated.",
     ),
 ]
 SidecarFile = Annotated[
     str | None,
-    typer.Option("--sidecar", metavar="FILE", help="A sidecar file that says what bends."),
+    typer.Option("--sidecar", metavar="FILE", help="A sidecar file with the flexible links."),
 ]
 Out = Annotated[
     str | None,
@@ -41,11 +54,23 @@ Gravity = Annotated[
     str | None,
     typer.Option("--gravity", metavar="gx,gy,gz", help="Gravity, m/s2. Default: 0,0,-9.81."),
 ]
+Rest = Annotated[
+    str,
+    typer.Option(
+        "--rest",
+        metavar="keep|drop",
+        help="What becomes of the mass of a --flexible link that its beam does not have: kept as "
+        "bodies at both ends of the beam, or dropped.",
+    ),
+]
 
 
 def import_(
-    urdf: Urdf,
+    urdf: Urdf = None,
+    dh: Rows = None,
+    convention: Convention = "standard",
     flexible: Flexible = None,
+    rest: Rest = "keep",
     sidecar: SidecarFile = None,
     base: Base = None,
     tip: Tip = None,
@@ -53,19 +78,37 @@ def import_(
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """Make a robot file of a URDF: its chain from base to tip, the named links bending."""
+    """Make a robot file from a URDF or a Denavit-Hartenberg table, with flexible links."""
     from ... import files
     from ...files.disk import check_place
 
     if out is not None:
-        for source in (urdf, sidecar):
+        for source in (urdf, dh, sidecar):
             check_place(out, source)
-    typed = flexible or base or tip or gravity
+    if (urdf is None) == (dh is None):
+        raise SuppleError("give either a URDF file or --dh TABLE.csv")
+    if dh is not None:
+        if flexible or sidecar or base or tip:
+            raise SuppleError(
+                "--flexible, --sidecar, --base and --tip are for a URDF: in the robot file that "
+                "--dh writes, give a link material and section and remove its theory: rigid"
+            )
+        from ...files.dh_tables import read_dh_table
+
+        falls = (0.0, 0.0, -9.81) if gravity is None else numbers(gravity, "--gravity", 3)
+        _write(read_dh_table(dh, convention, falls), out, json)
+        return
+    assert urdf is not None
+    if rest not in ("keep", "drop"):
+        raise SuppleError(f"--rest {rest}: it must be keep or drop")
+    typed = flexible or base or tip or gravity or rest != "keep"
     if sidecar is not None and typed:
-        raise SuppleError("--sidecar says it all: leave --flexible, --base, --tip, --gravity out")
+        raise SuppleError(
+            "--sidecar says it all: leave --flexible, --rest, --base, --tip, --gravity out"
+        )
     given: Any = sidecar
     if sidecar is None:
-        given = _sidecar(flexible or [], base, tip, gravity)
+        given = _sidecar(flexible or [], rest, base, tip, gravity)
         # The links meant: by their full name, or by the only name that begins with what is given
         bending = given["flexible"]
         from ...files.robots import urdf_links
@@ -76,7 +119,13 @@ def import_(
             begun = [name for name in names if name.startswith(said)]
             found[begun[0] if said not in names and len(begun) == 1 else said] = bends
         given["flexible"] = found
-    robot = files.load(urdf, given)
+    _write(files.load(urdf, given), out, json)
+
+
+def _write(robot: Robot, out: str | None, json: bool) -> None:
+    """Write or print the robot file."""
+    from ... import files
+
     text = files.dump(robot, out)
     if json:
         print_json(_document(robot, out, text))
@@ -103,16 +152,16 @@ def _document(robot: Robot, out: str | None, text: str) -> dict[str, Any]:
 
 
 def _sidecar(
-    flexible: list[str], base: str | None, tip: str | None, gravity: str | None
+    flexible: list[str], rest: str, base: str | None, tip: str | None, gravity: str | None
 ) -> dict[str, Any]:
     """What the options say, as a sidecar."""
     from ... import library
 
     found: dict[str, Any] = {"flexible": {}, "materials": {}}
     for text in flexible:
-        link, _, rest = text.partition("=")
-        shape, _, rest = rest.partition(":")
-        sizes, _, material = rest.partition(":")
+        link, _, described = text.partition("=")
+        shape, _, described = described.partition(":")
+        sizes, _, material = described.partition(":")
         if not (link and shape and sizes and material):
             raise SuppleError(
                 f"--flexible {text}: write LINK=SHAPE:SIZES:MATERIAL, such as "
@@ -138,7 +187,7 @@ def _sidecar(
         except ValueError as problem:
             raise SuppleError(f"--flexible {text}: {problem}") from None
         section = {"shape": shape, **dict(zip(keys, values, strict=True))}
-        found["flexible"][link] = {"material": material, "section": section}
+        found["flexible"][link] = {"material": material, "section": section, "rest": rest}
     found |= {key: value for key, value in (("base", base), ("tip", tip)) if value is not None}
     if gravity is not None:
         found["gravity"] = numbers(gravity, "--gravity", 3)
@@ -146,7 +195,7 @@ def _sidecar(
 
 
 def materials(json: Json = False) -> None:
-    """List common materials, in SI, with their sources; a robot file gives its own."""
+    """List common materials in SI units with their sources. A robot file defines its own."""
     from ... import library
 
     table = library.materials()

@@ -39,7 +39,7 @@ def robots(json: Json = False) -> None:
 def check(file: File, at: At = None, position: Position = None, json: Json = False) -> None:
     """Print every fault of a robot file with its place, exit code 2 when there is one.
 
-    Without a fault: reach, mass, first frequency, sag, holding torques, stresses, and doubts.
+    Without a fault: reach, mass, first frequency, sag, holding torques, stresses, and notes.
     """
     from ... import files
     from ...architectures.kinds import architecture_of

@@ -12,12 +12,12 @@ from ..output import print_json, print_table, say
 __all__ = ["tour"]
 
 Out = Annotated[
-    str, typer.Option("--out", metavar="DIR", help="Folder for index.html and what belongs to it.")
+    str, typer.Option("--out", metavar="DIR", help="Folder for index.html and its files.")
 ]
 
 
 def tour(out: Out = "tour", json: Json = False) -> None:
-    """Visit four published robots: our numbers beside the papers', and a page to play with."""
+    """Visit four published robots: our numbers beside the papers', and an interactive page."""
     import time
 
     from ...files.disk import make_folder

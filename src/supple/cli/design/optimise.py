@@ -17,7 +17,10 @@ __all__ = ["optimise"]
 Vary = Annotated[
     list[str],
     typer.Option(
-        "--vary", metavar="PATH=low:high", help="A dimension and its bounds; may be repeated."
+        "--vary",
+        metavar="PATH=low:high",
+        help="A dimension and its bounds, 4mm:20mm; paths between commas get one value, a star "
+        "stands for every entry (links.boom.stations.*.section.wall). May be repeated.",
     ),
 ]
 Poses = Annotated[
@@ -46,8 +49,19 @@ def optimise(
     at: Poses = [],  # noqa: B006 - typer reads it, nobody changes it
     over: Box = [],  # noqa: B006 - as above
     place: Place = None,
+    minimise: Annotated[
+        str | None,
+        typer.Option(
+            "--minimise",
+            metavar="mass",
+            help="Find the least mass whose lowest frequency is at least --lowest.",
+        ),
+    ] = None,
+    lowest: Annotated[
+        float | None, typer.Option("--lowest", metavar="HZ", help="Required lowest frequency, Hz.")
+    ] = None,
     mass: Annotated[
-        float | None, typer.Option("--mass", help="Largest mass of links and bodies together, kg.")
+        float | None, typer.Option("--mass", help="Largest mass of everything the joints move, kg.")
     ] = None,
     sag: Annotated[float | None, typer.Option("--sag", help="Largest sag of the tip, m.")] = None,
     stress: Annotated[
@@ -58,7 +72,7 @@ def optimise(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Find dimensions that make the lowest natural frequency over poses as high as possible."""
+    """Find dimensions with the highest lowest frequency, or the lightest stiff-enough ones."""
     from ... import files
     from ...files.disk import check_place
     from ...studies.design.optimise import optimise as ask
@@ -67,7 +81,7 @@ def optimise(
         check_place(out, file)
     ranges: dict[str, dict[str, tuple[float, float]]] = {"--vary": {}, "--over": {}}
     for option, text in [("--vary", each) for each in vary] + [("--over", each) for each in over]:
-        key, ends = parse_over(text)
+        key, ends = parse_over(text, option)
         if len(ends) != 2:
             raise SuppleError(f"{option} {text}: write it as KEY=low:high")
         ranges[option][key] = (ends[0], ends[1])
@@ -75,20 +89,31 @@ def optimise(
     wanted = None if place is None else numbers(place, "--place", 2)
     goal: dict[str, Any] = {"at": poses, "over": ranges["--over"] or None, "place": wanted}
     goal |= {"mass": mass, "sag": sag, "stress": stress}
+    if minimise is not None or lowest is not None:
+        goal |= {"minimise": minimise, "lowest": lowest}
     found = ask(files.load(file), ranges["--vary"], **goal)
     if out is not None:
         files.dump(found.robot, out)
     inside, plane = plane_of(found.robot)
     if json:
-        keys = ("values", "lowest_hz", "start_hz", "gain", "mass", "sag", "stress", "active", "kkt")
+        keys = (
+            *("values", "lowest_hz", "start_hz", "gain", "mass", "sag", "stress", "active", "kkt"),
+            *("start_mass", "poses", "worst"),
+        )
         document = {"robot": found.robot.name, **plane, "elements_hz": found.elements_hz}
         print_json(document | {key: getattr(found, key) for key in keys})
         return
-    say(
-        f"{plain(found.robot.name)}: {found.start_hz:.5g} Hz become "
-        f"{found.lowest_hz:.5g} Hz{inside} ({100 * found.gain:+.3g} %), "
-        f"{found.mass:.4g} kg without payload"
-    )
+    name = plain(found.robot.name)
+    if found.goal == "mass":
+        say(
+            f"{name}: {found.start_mass:.5g} kg become {found.mass:.5g} kg without payload, "
+            f"{found.lowest_hz:.5g} Hz{inside} (it began with {found.start_hz:.5g} Hz)"
+        )
+    else:
+        say(
+            f"{name}: {found.start_hz:.5g} Hz become {found.lowest_hz:.5g} Hz{inside} "
+            f"({100 * found.gain:+.3g} %), {found.mass:.4g} kg without payload"
+        )
     print_table(("dimension", "value>"), [(k, f"{v:.6g}") for k, v in found.values.items()])
     say("Held back by: " + (", ".join(found.active) or "nothing") + ".")
     say(f"Optimal to {found.kkt:.1e} (KKT residual); {found.elements_hz:.5g} Hz by elements.")

@@ -27,7 +27,7 @@ def stopband(
     ] = 2_000_000,
     json: Json = False,
 ) -> None:
-    """Prove that no pose and payload of a box has a natural frequency in a band."""
+    """Prove that no natural frequency lies in a band for any pose and payload in a box."""
     from ... import files
     from ...studies.design.stopband import stopband as ask
 
@@ -46,11 +46,16 @@ def stopband(
     found = ask(robot, pair, box, theta=theta, resolution=resolution, cells=cells)
     inside, plane = plane_of(robot)
     if json:
-        keys = ("free", "at", "frequency_hz", "cells", "undecided", "margin_hz", "rests_on")
+        keys = (
+            *("free", "at", "frequency_hz", "cells", "undecided", "margin_hz", "rests_on"),
+            "unchanged",
+        )
         document = {"robot": robot.name, **plane, "band_hz": list(pair), "over": box}
         print_json(document | {key: getattr(found, key) for key in keys})
         return
     told = f"{edges[0]:g} to {edges[1]:g} Hz"
+    if found.unchanged:
+        say(f"{', '.join(found.unchanged)} changes no frequency and was not divided.")
     if found.free is None:
         say(f"Not decided: {found.undecided} of {found.cells} cells stay open at {told}.")
         say("Try a narrower band, a smaller --resolution or more --cells.")

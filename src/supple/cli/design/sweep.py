@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Plot, Position, angles, numbers
+from ..arguments import At, File, Json, Plot, Position, angles, measure, numbers
 from ..motion.options import Path
 from ..output import AS_CSV, check_places, plain, print_json, print_table, say
 
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 __all__ = ["parse_over", "sweep"]
 
+STOPPED = 130  # exit code of what was ended by Ctrl-C
+
 Over = Annotated[
     list[str],
     typer.Option(
         "--over",
         metavar="KEY=VALUES",
-        help="What varies: theta.link2=-2:2:200 (from:to:points), payload.mass=0,5,10. "
+        help="What varies: theta.link2=-2:2:200 (from:to:points), payload.mass=0,5,10, or over "
+        "decades links.link1.joint.stiffness=1:1e11:35:log. "
         "May be repeated.",
     ),
 ]
@@ -81,9 +84,8 @@ def sweep(
     plot: Plot = None,
     json: Json = False,
 ) -> None:
-    """Ask the same question everywhere and print where the answer is lowest."""
+    """Run one study over many poses and parameters and print where the answer is lowest."""
     from ... import files
-    from ...architectures.kinds import architecture_of
     from ...studies.design.sweep import sweep as ask
     from ..motion.simulate import trajectory_of
 
@@ -93,8 +95,7 @@ def sweep(
         given["count"] = count
     robot = files.load(file)
     if study == "stability":
-        joints = len(architecture_of(robot).motors)
-        given["trajectory"] = trajectory_of(trajectory or "extension", joints)
+        given["trajectory"] = trajectory_of(trajectory or "extension", robot)
     elif trajectory is not None:
         raise SuppleError("--trajectory is for the study stability")
     if reduce is not None:
@@ -105,8 +106,17 @@ def sweep(
         given["position"] = numbers(position, "--position", 3)
     spread = {"out": out, "scheduler": scheduler, "workers": workers, "shard": _shard(shard)}
     found = ask(robot, study, dict(parse_over(text) for text in over), **(given | spread))
+    missing = found.attrs["configurations"] - found.attrs["computed"]
+    if missing:  # a part of an answer never replaces a whole one
+        from ...files.disk import partial_place
+
+        if not found.attrs["computed"]:
+            plot, save = None, None
+        plot, save = (place and str(partial_place(place)) for place in (plot, save))
     _write(found, save, plot)
-    if reduce is not None and not json:
+    if not found.attrs["computed"] and not json:
+        say("Nothing was computed, so nothing is printed, drawn or saved.")
+    elif reduce is not None and not json:
         _print_reduced(found)
     elif json:
         table = found.to_dataframe().reset_index() if AS_CSV.get() else None
@@ -117,6 +127,8 @@ def sweep(
         for word, place in (("Drawn", plot), ("Saved", save), ("Kept in", out)):
             if place is not None:
                 say(f"{word}: {place}")
+    if found.attrs["message"]:
+        raise typer.Exit(STOPPED)
 
 
 def _write(found: xarray.Dataset, save: str | None, plot: str | None) -> None:
@@ -134,21 +146,39 @@ def _write(found: xarray.Dataset, save: str | None, plot: str | None) -> None:
         plot_sweep(found, plot)
 
 
-def parse_over(text: str) -> tuple[str, list[float]]:
-    """Return a key and its values from `theta.link2=-2:2:200` or `payload.mass=0,5,10`."""
+def parse_over(text: str, option: str = "--over") -> tuple[str, list[float]]:
+    """Return a key and its values from text.
+
+    `theta.link2=-90deg:90deg:200`, `payload.mass=0,5,10`, or over decades
+    `links.link1.joint.stiffness=1:1e11:35:log`.
+    """
     key, equals, values = text.partition("=")
     if not equals or not key or not values:
-        raise SuppleError(f"--over {text}: write KEY=from:to:points or KEY=value,value,...")
+        raise SuppleError(f"{option} {text}: write KEY=from:to:points or KEY=value,value,...")
     parts = values.split(":")
     if len(parts) == 1:
-        return key, angles(values, f"--over {key}")
-    ends = angles(",".join(parts[:2]), f"--over {key}")
+        return key, [measure(part, key, option) for part in values.split(",")]
+    ends = [measure(part, key, option) for part in parts[:2]]
     if len(parts) == 2:
         return key, ends
-    if len(parts) != 3 or not parts[2].isdecimal() or not 1 <= int(parts[2]) <= 10**7:
-        raise SuppleError(f"--over {text}: write from:to:points, points from 1 to 10000000")
+    over_decades = len(parts) == 4 and parts[3] == "log"
+    counted = (len(parts) == 3 or over_decades) and parts[2].isdecimal() and len(parts[2]) <= 9
+    if not counted or not 1 <= int(parts[2]) <= 10**7:
+        raise SuppleError(
+            f"{option} {text}: write from:to:points, or from:to:points:log over decades, points "
+            "from 1 to 10000000"
+        )
     points = int(parts[2])
     last = max(points - 1, 1)
+    if over_decades:
+        if min(ends) <= 0:
+            raise SuppleError(
+                f"{option} {text}: a logarithmic range lies above zero; give two ends above zero, "
+                "or leave out :log"
+            )
+        ratio = ends[1] / ends[0]
+        inside = [ends[0] * ratio ** (k / last) for k in range(1, points - 1)]
+        return key, [ends[0], *inside, ends[1]][:points]
     return key, [((last - k) * ends[0] + k * ends[1]) / last for k in range(points)]
 
 
@@ -156,7 +186,7 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     i, slash, n = text.partition("/")
-    if not slash or not i.isdecimal() or not n.isdecimal():
+    if not slash or not i.isdecimal() or not n.isdecimal() or len(i + n) > 18:
         raise SuppleError(f"--shard {text}: write i/n, such as 0/8")
     return int(i), int(n)
 
@@ -176,6 +206,8 @@ def _document(found: xarray.Dataset) -> dict[str, Any]:
         "robot": _name(found),
         **({"plane": "x-y"} if _inside(found) else {}),
         "study": found.attrs["study"],
+        "configurations": int(found.attrs["configurations"]),
+        "computed": int(found.attrs["computed"]),
         "dims": {str(k): int(v) for k, v in found.sizes.items()},
         "over": {str(k): plain(found[k]) for k in found.coords if k != "mode"},
         **{str(k): plain(v) for k, v in found.data_vars.items()},
@@ -196,11 +228,15 @@ def _inside(found: xarray.Dataset) -> str:
 
 
 def _say_width(found: xarray.Dataset, width: float) -> None:
-    """Say how well the roots are known, and what was counted."""
+    """Say how well the roots are known, and what was counted; never of what was not computed."""
     from ...studies.vibration.modes import WIDTH
 
+    count, total = (found.attrs[word] for word in ("computed", "configurations"))
+    if count < total:
+        say(f"{total - count:,} of {total:,} configurations were not computed.")
     word = f"Certified{_inside(found)}" if width <= WIDTH else "Not certified"
-    say(f"{word}: every root lies in a counted bracket, the widest {width:.1e} of it.")
+    which = "every root" if count == total else f"every root of the {count:,} that were computed"
+    say(f"{word}: {which} lies in a counted bracket, the widest {width:.1e} of it.")
 
 
 def _print_reduced(found: xarray.Dataset) -> None:
@@ -246,7 +282,8 @@ def _print(found: xarray.Dataset) -> None:
             row += [f"{float(spot):.5g}", where]
         rows.append(row)
     print_table(("mode>", "lowest Hz>", "at", "highest Hz>", "at"), rows)
-    bad = int((~found["valid"]).sum())
+    missing = found.attrs["configurations"] - found.attrs["computed"]
+    bad = int((~found["valid"]).sum()) - missing
     if bad:
         say(f"{bad} configurations have no answer: out of reach, or singular")
     _say_width(found, float(found["width"].max()))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Position, angles, numbers
+from ..arguments import At, File, Json, Position, angles, measure, numbers
 from ..output import plain, plane_of, print_json, print_table, say
 
 __all__ = ["tolerances"]
@@ -21,8 +21,8 @@ def tolerances(
         typer.Option(
             "--within",
             metavar="PATH=+-",
-            help="How far a parameter may be off, in its own unit: payload.mass=0.5. "
-            "May be repeated.",
+            help="Tolerance of a parameter, plus or minus: payload.mass=0.5 (SI), with a unit "
+            "(...wall=0.2mm) or in per cent of its value (=20%). May be repeated.",
         ),
     ],
     at: At = None,
@@ -30,23 +30,23 @@ def tolerances(
     count: Annotated[int, typer.Option("--count", help="Number of modes.")] = 6,
     json: Json = False,
 ) -> None:
-    """Print the interval of every frequency when parameters are known plus or minus."""
+    """Print the interval of every frequency that follows from tolerances of parameters."""
     from ... import files
     from ...studies.design.tolerances import tolerances as ask
+    from ...studies.design.varied import Varied
 
-    off = {}
-    for text in within:
-        key, _, value = text.partition("=")
-        try:
-            off[key] = float(value)
-        except ValueError:
-            raise SuppleError(f"--within {text}: write PATH=+-, such as payload.mass=0.5") from None
+    robot = files.load(file)
+    given = dict(_split(text) for text in within)
+    theta = None if at is None else angles(at, "--at")
+    place = None if position is None else numbers(position, "--position", 3)
+    varied = Varied.of(robot, tuple(given), theta, place)
+    off = {key: measure(text, key, "--within", varied.value(key)) for key, text in given.items()}
     found = ask(
-        files.load(file),
+        robot,
         off,
-        theta=None if at is None else angles(at, "--at"),
+        theta=theta,
         count=count,
-        position=None if position is None else numbers(position, "--position", 3),
+        position=place,
     )
     hertz = {key: getattr(found, key) / (2 * math.pi) for key in ("omega", "low", "high")}
     spread = {key: value / (2 * math.pi) for key, value in found.spread.items()}
@@ -70,3 +70,11 @@ def tolerances(
     searched = [str(k + 1) for k, plainly in enumerate(found.monotonic) if not plainly]
     if searched:
         say(f"Modes {', '.join(searched)} do not simply rise or fall: their ends were searched.")
+
+
+def _split(text: str) -> tuple[str, str]:
+    """A path and what stands after the equals sign."""
+    key, equals, value = text.partition("=")
+    if not equals or not key or not value:
+        raise SuppleError(f"--within {text}: write PATH=+-, such as payload.mass=0.5")
+    return key, value

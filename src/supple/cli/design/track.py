@@ -23,7 +23,7 @@ def track(
     plot: Plot = None,
     json: Json = False,
 ) -> None:
-    """Follow modes as branches while one thing changes, through crossings and veerings."""
+    """Follow modes as branches while one quantity changes, through crossings and veerings."""
     from ... import files
     from ...studies.design.track import track as ask
 

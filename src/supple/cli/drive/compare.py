@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import File, Json, Plot, angles
+from ..arguments import File, Json, Plot, angles, one_or_list
 from ..output import (
     check_places,
     draw_answer,
@@ -44,15 +44,16 @@ Methods = Annotated[
     typer.Option(
         "--methods",
         metavar="a,b,..",
-        help="unshaped, a shaper (zv, zvd, ei, ..), scheduled, scheduled-ei, .., optimised.",
+        help="unshaped, a shaper (zv, zvd, ei, ..), scheduled, scheduled-ei, .., optimised, or a "
+        "file with the same move (shaped.csv).",
     ),
 ]
 Groups = Annotated[
-    int, typer.Option("--groups", help="Groups of modes to shape for, from the lowest.")
+    int, typer.Option("--groups", help="Number of groups of modes to shape for, from the lowest.")
 ]
 Error = Annotated[
     float,
-    typer.Option("--payload-error", help="Relative error of the payload, tried on both sides."),
+    typer.Option("--payload-error", help="Relative error of the payload, tried with both signs."),
 ]
 Law = Annotated[
     str,
@@ -69,6 +70,15 @@ Damping = Annotated[
 ]
 Elements = Annotated[
     int, typer.Option("--elements", help="Elements per link of the finer robot (without --gains).")
+]
+EffortLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--effort-limit",
+        metavar="20,8",
+        help="Effort limits of the motors, N m or N; one value, or one per joint. "
+        "Default: the robot file's.",
+    ),
 ]
 Save = Annotated[
     str | None,
@@ -89,6 +99,7 @@ def compare(
     band: Within = None,
     damping: Damping = None,
     elements: Elements = 3,
+    effort_limit: EffortLimit = None,
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
@@ -114,6 +125,7 @@ def compare(
         band=band,
         elements=elements,
         damping=damping,
+        effort_limit=one_or_list(effort_limit, "--effort-limit"),
     )
     if plot is not None:
         draw_answer(found, plot)

@@ -120,7 +120,10 @@ def plan(
     if (by == "path") == (path is None):
         raise SuppleError("give --path with --by path, and only with it")
     if path is not None:
-        ends: Any = moves.read_joint_trajectory(path).positions
+        from ...control.matching import trajectory_for
+
+        move: Any = trajectory_for(arm, path, name=path)
+        ends: Any = move.positions  # way-points in the order of the robot's motors
     elif end is None:
         raise SuppleError("give --to: where the move ends")
     else:
@@ -146,7 +149,7 @@ NEEDS = {"effort": (), "calm": ("speed_limit", "acceleration_limit"), "path": ()
 NEEDS["jerk"] = ("speed_limit", "acceleration_limit", "jerk_limit")
 MAY = {
     "effort": ("effort_limit", "speed_limit", "deflection_limit", "stress_limit", "duration"),
-    "calm": (*NEEDS["calm"], "jerk_limit", "duration", "servo"),
+    "calm": (*NEEDS["calm"], "jerk_limit", "effort_limit", "duration", "servo"),
     "jerk": (*NEEDS["jerk"], "duration"),
     "path": ("effort_limit", "speed_limit", "acceleration_limit"),
 }
@@ -208,6 +211,7 @@ def _finish(
                 "used_of_limits": None if told is None else told.passed,
             }
         )
+        _leave_if_passed(told)
         return
     say(f"{plain(robot.name)}: {move.duration:.5g} s by {by}\n")
     rows = [
@@ -222,3 +226,10 @@ def _finish(
             say(f"{word}: at most {used:.3g} of the limit there{over}")
     if out is not None:
         say(f"Written: {out}")
+    _leave_if_passed(told)
+
+
+def _leave_if_passed(trial: Any) -> None:
+    """End with exit code 1 where a limit is passed on the finer model."""
+    if trial is not None and not trial.kept:
+        raise typer.Exit(1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import Json, Plot, values
+from ..arguments import Json, Plot, gains_of, values
 from ..output import check_places, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ In = Annotated[
 ]
 Frequency = Annotated[
     str | None,
-    typer.Option("--frequency", metavar="7.2,19", help="Natural frequencies to calm, Hz."),
+    typer.Option("--frequency", metavar="7.2,19", help="Natural frequencies to shape for, Hz."),
 ]
 Band = Annotated[
     str | None,
-    typer.Option("--band", metavar="6,9", help="A band to calm instead, low and high, Hz."),
+    typer.Option("--band", metavar="6,9", help="A band to shape for instead, low and high, Hz."),
 ]
 Damping = Annotated[
     str | None,
@@ -51,11 +51,14 @@ Out = Annotated[
     typer.Option("--out", metavar="OUT.csv", help="Where to write it: .csv, .json or .yaml."),
 ]
 
-Modes = Annotated[int, typer.Option("--modes", help="Modes of the robot to calm.")]
+Modes = Annotated[int, typer.Option("--modes", help="Number of modes of the robot to shape for.")]
 Gains = Annotated[
     str | None,
     typer.Option(
-        "--gains", metavar="Kp,Kv", help="PD gains that hold the joints. Default: joints locked."
+        "--gains",
+        metavar="Kp,Kv",
+        help="PD gains that hold the joints, of all or of each: 60,12,6:6,1.2,0.6. "
+        "Default: joints locked.",
     ),
 ]
 Rate = Annotated[
@@ -94,8 +97,9 @@ def shape(
     plot: Plot = None,
     json: Json = False,
 ) -> None:
-    """Shape a joint trajectory so that it leaves chosen modes at rest."""
+    """Shape a joint trajectory so that chosen modes are at rest when it ends."""
     from ... import files
+    from ...control.trajectory_files import load_trajectory, save_trajectory
     from ...files import joint_trajectories as moves
     from ...files.disk import check_place
     from ...studies.drive.shape import shape as ask
@@ -124,9 +128,10 @@ def shape(
             given[name] = found[0] if one and len(found) == 1 else found
     if robot is not None:
         given |= {"robot": files.load(robot), "modes": modes, "servo": servo_of(gains)}
-    answer = ask(moves.read_joint_trajectory(file), kind, **given)
+    move = load_trajectory(file)
+    answer = ask(move, kind, **given)
     if out is not None:
-        moves.write_joint_trajectory(out, answer.after)
+        save_trajectory(answer, out)
     if plot is not None:
         from ...view.figures.shaping import plot_shaped
 
@@ -144,10 +149,7 @@ def servo_of(gains: str | None) -> Any:
         return None
     from ...control.controllers import JointPD
 
-    found = values(gains, "--gains")
-    if len(found) != 2:
-        raise SuppleError(f"--gains {gains}: give two numbers, Kp,Kv")
-    return JointPD(found[0], found[1])
+    return JointPD(*gains_of(gains))
 
 
 def _tell(found: ShapedMove, json: bool) -> None:
@@ -158,7 +160,7 @@ def _tell(found: ShapedMove, json: bool) -> None:
             impulses = {"times": found.shaper.times, "amplitudes": found.shaper.amplitudes}
         document = {
             "shaper": found.kind,
-            "joints": list(found.before.names),
+            "joints": list(found.joint_names),
             "frequency_hz": found.frequency_hz,
             "damping_ratio": found.damping_ratio,
             "rate": found.rate,
@@ -169,6 +171,8 @@ def _tell(found: ShapedMove, json: bool) -> None:
             "impulses": impulses,
             "residual_before": found.residual_before,
             "residual_after": found.residual_after,
+            "tip_before": found.tip_before,
+            "tip_after": found.tip_after,
             "peak_speed": {word: peak[0] for word, peak in peaks.items()},
             "peak_acceleration": {word: peak[1] for word, peak in peaks.items()},
         }
@@ -189,13 +193,20 @@ def _tell(found: ShapedMove, json: bool) -> None:
         if abs(place - place.round()).max() > 1e-6:
             say("impulses fall between samples: each is shared by its two neighbours, zeros kept")
     say("\nvibration that the command leaves (rad or m), and what remains of it")
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for k, own in enumerate(found.frequency_hz):
-        for j, name in enumerate(found.before.names):
+        for j, name in enumerate(found.joint_names):
             before, after = found.residual_before[k, j], found.residual_after[k, j]
             share = f"{100 * after / before:.3g} %" if after > 1e-5 * before else "< 0.001 %"
             travel = float(abs(found.before.positions[:, j] - found.before.positions[0, j]).max())
             if before < 1e-9 * travel or not travel:
                 share = "-"  # there is nothing to calm
-            rows.append((name, f"{own:.4g}", f"{before:.3g}", f"{after:.3g}", share))
-    print_table(("joint", "mode (Hz)>", "as given>", "shaped>", "remains>"), rows)
+            row: tuple[str, ...] = (name, f"{own:.4g}", f"{before:.3g}", f"{after:.3g}", share)
+            if found.tip_before is not None and found.tip_after is not None:
+                tip = (f"{1e3 * found.tip_before[k, j]:.3g}", f"{1e3 * found.tip_after[k, j]:.3g}")
+                row = (*row, *tip)
+            rows.append(row)
+    heads: tuple[str, ...] = ("joint", "mode (Hz)>", "as given>", "shaped>", "remains>")
+    if found.tip_before is not None:
+        heads = (*heads, "tip, as given (mm)>", "shaped (mm)>")
+    print_table(heads, rows)

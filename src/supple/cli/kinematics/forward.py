@@ -19,7 +19,7 @@ Sag = Annotated[
     bool, typer.Option("--sag", help="Include the sag under gravity. Default: undeformed.")
 ]
 Place = Annotated[
-    str, typer.Option("--position", metavar="x,y,z", help="Wanted position of the tip, m.")
+    str, typer.Option("--position", metavar="x,y,z", help="Desired position of the tip, m.")
 ]
 Rotation = Annotated[
     str | None,
@@ -43,7 +43,7 @@ Start = Annotated[
 def forward(
     file: File, at: At = None, position: Position = None, sag: Sag = False, json: Json = False
 ) -> None:
-    """Print where the tip is: its place and the directions of its axes, base axes."""
+    """Print position and axes of the tip, in base axes."""
     from ... import files
     from ...studies.kinematics.forward import forward as ask
 
@@ -77,7 +77,7 @@ def inverse(
     start: Start = None,
     json: Json = False,
 ) -> None:
-    """Print joint coordinates that put the tip there; else the nearest, with exit code 2."""
+    """Print joint coordinates that reach a position, or the nearest ones with exit code 2."""
     from ... import files
     from ...architectures.kinds import architecture_of
     from ...studies.kinematics.inverse import inverse as ask

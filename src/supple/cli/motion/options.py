@@ -16,8 +16,10 @@ __all__ = [
     "Deflection",
     "Delay",
     "Duration",
+    "EffortLimit",
     "Elements",
     "Every",
+    "FeedForward",
     "Force",
     "Gains",
     "Half",
@@ -36,6 +38,7 @@ __all__ = [
     "Step",
     "Stiffening",
     "Torsion",
+    "Weights",
 ]
 
 Modes = Annotated[
@@ -65,7 +68,7 @@ Deflection = Annotated[
     typer.Option(
         "--deflection",
         metavar="rotation|paper|literal",
-        help="How a bent link turns the next one.",
+        help="How a bent link rotates the next one.",
     ),
 ]
 Stiffening = Annotated[bool, typer.Option("--stiffening", help="Include geometric stiffening.")]
@@ -105,19 +108,28 @@ Duration = Annotated[
 Law = Annotated[
     str | None,
     typer.Option(
-        "--controller", metavar="NAME", help="decoupling, computed-torque, pd or gravity-pd."
+        "--controller",
+        metavar="NAME",
+        help="decoupling, computed-torque, pd, gravity-pd, lqr or lqg (with an encoder on every "
+        "joint), the last two made for where the trajectory ends.",
     ),
 ]
 Path = Annotated[
     str | None,
     typer.Option(
         "--trajectory",
-        metavar="NAME|from:to",
-        help="extension, retraction, or joints from and to: 0,0,0.3:180deg,-90deg,1.",
+        metavar="FILE|NAME|from:to",
+        help="A file with a move (.csv, .json, .yaml, .mcap), extension, retraction, or joints "
+        "from and to: 0,0,0.3:180deg,-90deg,1.",
     ),
 ]
 Gains = Annotated[
-    str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain of all joints.")
+    str,
+    typer.Option(
+        "--gains",
+        metavar="Gp,Gv",
+        help="Position and velocity gain of all joints, or of each: 60,12,6:6,1.2,0.6.",
+    ),
 ]
 Period = Annotated[
     float | None,
@@ -125,6 +137,31 @@ Period = Annotated[
 ]
 Delay = Annotated[
     float, typer.Option("--delay", help="Time from a sample until its effort acts, s.")
+]
+EffortLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--effort-limit",
+        metavar="20,8",
+        help="Efforts of --controller are saturated here, N m or N; one value, or one per joint. "
+        "Default: with --period the robot file's, else none.",
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights",
+        metavar="Q,R",
+        help="Weight of the states and of the efforts of --controller lqr or lqg. Default: 1,1.",
+    ),
+]
+FeedForward = Annotated[
+    str | None,
+    typer.Option(
+        "--feed-forward",
+        metavar="FILE.csv",
+        help="Efforts that are added to those of --controller: t, then one column per joint.",
+    ),
 ]
 Half = Annotated[float, typer.Option("--half", help="Duration of each half of bang-bang, s.")]
 Every = Annotated[
@@ -174,8 +211,8 @@ Limits = Annotated[
     ),
 ]
 After = Annotated[
-    float, typer.Option("--after", help="Time to go on after the end of the path, s.")
+    float, typer.Option("--after", help="Time to observe after the end of the path, s.")
 ]
 Steady = Annotated[
-    bool, typer.Option("--steady", help="For a path that repeats: start on its periodic motion.")
+    bool, typer.Option("--steady", help="For a repeating path: start on its periodic motion.")
 ]

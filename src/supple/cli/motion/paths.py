@@ -78,7 +78,13 @@ def along_path(
 
 
 def path_of(robot: Robot, name: str, limits: str) -> Trajectory:
-    """Return a path by name, or through points within limits of velocity and acceleration."""
+    """Return a path by name, or through points within limits of velocity and acceleration.
+
+    A named path may have sizes of its own: `circle:centre=0,0,0.6:radius=0.05:period=0.8`, and
+    `blends:start=0,0:end=1,0.5:duration=1:blend=0.1` leads the joints of any robot.
+    """
+    if "=" in name:
+        return _path_with_sizes(robot, name)
     if ":" in name:
         from ...control.trajectories import WayPoints
 
@@ -100,6 +106,44 @@ def path_of(robot: Robot, name: str, limits: str) -> Trajectory:
     if architecture_of(robot).asked_by != "position":
         raise SuppleError(f"--path {name} leads a Delta's platform: {robot.name} is no Delta")
     return PATHS[name]()
+
+
+def _path_with_sizes(robot: Robot, text: str) -> Trajectory:
+    """Return a path from its name and its sizes, NAME:size=value:size=value."""
+    from dataclasses import fields
+
+    from ...architectures.kinds import architecture_of
+    from ...control.trajectories import PATHS, ParabolicBlends
+
+    name, *sizes = text.split(":")
+    kinds: dict[str, Any] = {**PATHS, "blends": ParabolicBlends}
+    if name not in kinds:
+        raise SuppleError(f"--path {text}: it must begin with one of {', '.join(kinds)}")
+    kind = kinds[name]
+    known = [part.name for part in fields(kind)]
+    given: dict[str, Any] = {}
+    for size in sizes:
+        word, equals, value = size.partition("=")
+        if not equals or word not in known:
+            raise SuppleError(
+                f"--path {text}: '{size}' is not known; {name} has {', '.join(known)}"
+            )
+        if word == "law":
+            given[word] = value
+            continue
+        values = angles(value, "--path") if name == "blends" else numbers(value, "--path")
+        several = word in ("centre", "start", "end", "move", "times")
+        if not several and len(values) != 1:
+            raise SuppleError(f"--path {text}: {word} is one number, {len(values)} are given")
+        given[word] = tuple(values) if several else values[0]
+    if name == "blends":
+        missing = [word for word in ("start", "end") if word not in given]
+        if missing:
+            raise SuppleError(f"--path {text}: give {missing[0]}= too, one value for each joint")
+    elif architecture_of(robot).asked_by != "position":
+        raise SuppleError(f"--path {name} leads a Delta's platform: {robot.name} is no Delta")
+    found: Trajectory = kind(**given)
+    return found
 
 
 def _print(found: PathResponse, name: str) -> None:

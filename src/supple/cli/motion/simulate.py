@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Plot, Position, angles, asked, numbers, refuse
+from ..arguments import (
+    At,
+    File,
+    Json,
+    Plot,
+    Position,
+    angles,
+    asked,
+    gains_of,
+    numbers,
+    one_or_list,
+    refuse,
+)
 from ..measured import Measured, as_lists, measured, print_outputs
 from ..output import (
     check_places,
@@ -31,8 +43,10 @@ from .options import (
     Deflection,
     Delay,
     Duration,
+    EffortLimit,
     Elements,
     Every,
+    FeedForward,
     Force,
     Gains,
     Half,
@@ -51,6 +65,7 @@ from .options import (
     Step,
     Stiffening,
     Torsion,
+    Weights,
 )
 
 if TYPE_CHECKING:
@@ -66,9 +81,10 @@ __all__ = ["NOT_ELEMENTS", "law_of", "model_of", "simulate", "trajectory_of"]
 _NOT_ALONG = (
     *("at", "position", "input_", "amplitude", "duration", "trajectory", "gains", "half"),
     *("modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "step"),
-    *("start", "static", "force", "period", "delay"),
+    *("start", "static", "force", "period", "delay", "effort_limit", "weights", "feed_forward"),
 )
 _NOT_CONTROLLED = ("input_", "amplitude", "half")
+OPTIMAL = ("lqr", "lqg")  # laws made for a model and a pose
 NOT_ELEMENTS = ("modes", "axial", "torsion")
 
 
@@ -89,6 +105,9 @@ def simulate(
     gains: Gains = "100,20",
     period: Period = None,
     delay: Delay = 0.0,
+    effort_limit: EffortLimit = None,
+    weights: Weights = None,
+    feed_forward: FeedForward = None,
     half: Half = 0.5,
     modes: Modes = None,
     axial: Axial = 0,
@@ -110,7 +129,7 @@ def simulate(
     save: Save = None,
     json: Json = False,
 ) -> None:
-    """Move an arm and print where it ends, its energy, and how well its power balance closes."""
+    """Simulate a robot and print its final state, its energy and the error of its power balance."""
     from ... import files
     from ...architectures.kinds import architecture_of
 
@@ -132,13 +151,14 @@ def simulate(
 
 def _move(context: typer.Context, model: Model, wanted: Any, json: bool) -> None:
     """Move a model as the options typed say, and tell how it went."""
+    from ...control.controllers import Clipped
     from ...control.sampled import Sampled
     from ...studies.motion.simulate import simulate as ask
 
     given = context.params
     begin = _begin(model, *(given[k] for k in ("at", "start", "static", "position")))
     path = None if given["path"] is None else (given["path"], given["limits"])
-    drive = _drive(model, given["controller"], given["trajectory"], given["gains"], path)
+    drive = _drive(model, given, path)
     # An option that would change nothing beside the others is refused
     if given["elements"] is not None:
         refuse(context, NOT_ELEMENTS, "with --elements")
@@ -147,13 +167,23 @@ def _move(context: typer.Context, model: Model, wanted: Any, json: bool) -> None
         refuse(context, ("after", "steady"), "with --controller")
     else:
         refuse(context, ("limits", "after", "steady"), "without --path")
-        refuse(context, ("gains", "period", "delay"), "without --controller")
+        alone = ("gains", "period", "delay", "effort_limit", "weights", "feed_forward")
+        refuse(context, alone, "without --controller")
     if context.params["period"] is None:
         refuse(context, ("delay",), "without --period")
     words = ("input_", "amplitude", "duration", "half")
     drive = drive or {"tau": _effort(*(given[k] for k in words))}
+    if given["controller"] in OPTIMAL:
+        refuse(context, ("gains",), f"with --controller {given['controller']}")
+    else:
+        refuse(context, ("weights",), "without --controller lqr or lqg")
+    limit = one_or_list(given["effort_limit"], "--effort-limit")
     if given["period"] is not None:
-        drive["controller"] = Sampled(drive["controller"], given["period"], given["delay"])
+        drive["controller"] = Sampled(drive["controller"], given["period"], given["delay"], limit)
+    elif limit is not None:
+        drive["controller"] = Clipped(drive["controller"], limit)
+    if given["feed_forward"] is not None:
+        drive["tau"] = given["feed_forward"]
     load = given["force"]
     wrench = None if load is None else numbers(load, "--force", 3)
     steps = {word: given[word] for word in ("duration", "dt", "step", "method")}
@@ -273,14 +303,10 @@ def model_of(
     return model
 
 
-def _drive(
-    model: Model,
-    controller: str | None,
-    trajectory: str | None,
-    gains: str,
-    path: Any,
-) -> dict[str, Any]:
+def _drive(model: Model, given: dict[str, Any], path: Any) -> dict[str, Any]:
     """Controller and trajectory or path as `simulate` wants them; nothing when none is given."""
+    controller = given["controller"]
+    trajectory = given["trajectory"]
     if controller is None and trajectory is None:
         return {}
     if controller is None or (trajectory is None and path is None):
@@ -289,15 +315,35 @@ def _drive(
         )
     if trajectory is not None and path is not None:
         raise SuppleError("--trajectory leads the joints, --path the platform: give one of them")
-    out: dict[str, Any] = {"controller": law_of(controller, gains)}
     if path is not None:
         from ...architectures.kinds import architecture_of
         from .paths import path_of
 
         word = "path" if architecture_of(model.robot).asked_by == "position" else "trajectory"
-        return {**out, word: path_of(model.robot, *path)}
-    assert trajectory is not None
-    return {**out, "trajectory": trajectory_of(trajectory, model.joints)}
+        move: Trajectory = path_of(model.robot, *path)
+    else:
+        word = "trajectory"
+        move = trajectory_of(trajectory, model.robot)
+    if controller not in OPTIMAL:
+        return {"controller": law_of(controller, given["gains"]), word: move}
+    if word == "path":
+        raise SuppleError(
+            f"--controller {controller} is made for joints: give --trajectory, or another law"
+        )
+    return {"controller": _optimal_law(model, given, move), word: move}
+
+
+def _optimal_law(model: Model, given: dict[str, Any], move: Trajectory) -> Controller:
+    """Return the LQR or LQG made at rest where the move ends, for the computer that runs it."""
+    from ...control.controllers import lqr
+    from ...control.observers import lqg
+
+    weights = numbers(given["weights"] or "1,1", "--weights", 2)
+    end = move.at(float(move.duration))[0]
+    if given["controller"] == "lqr":
+        return lqr(model, end, *weights)
+    computer: dict[str, Any] = {"period": given["period"], "delay": given["delay"]}
+    return lqg(model, end, state_weight=weights[0], effort_weight=weights[1], **computer)
 
 
 def law_of(controller: str, gains: str) -> Controller:
@@ -306,18 +352,25 @@ def law_of(controller: str, gains: str) -> Controller:
     from ...faults import nearest
 
     if controller not in CONTROLLERS:
-        near = nearest(controller, CONTROLLERS)
+        known = (*CONTROLLERS, *OPTIMAL)
+        near = nearest(controller, known)
         hint = f"; did you mean {near}?" if near else ""
-        raise SuppleError(f"--controller {controller}: give {', '.join(CONTROLLERS)}{hint}")
+        raise SuppleError(f"--controller {controller}: give {', '.join(known)}{hint}")
     law: Any = CONTROLLERS[controller]
-    made: Controller = law(*numbers(gains, "--gains", 2))
+    made: Controller = law(*gains_of(gains))
     return made
 
 
-def trajectory_of(text: str, joints: int) -> Trajectory:
-    """Return a trajectory by name, or from joint coordinates `from:to`, in 1 s with blends."""
+def trajectory_of(text: str, robot: Robot) -> Trajectory:
+    """Return a trajectory of a file, by name, or from joints `from:to` in 1 s with blends."""
+    from ...architectures.kinds import architecture_of
+    from ...control.matching import trajectory_for
     from ...control.trajectories import NAMED, ParabolicBlends
+    from ...control.trajectory_files import READABLE, is_file_name
 
+    if is_file_name(text):
+        return trajectory_for(robot, text, name=text)
+    joints = len(architecture_of(robot).motors)
     if text in NAMED:
         width = len(NAMED[text](0.0)[0])
         if width != joints:
@@ -328,7 +381,10 @@ def trajectory_of(text: str, joints: int) -> Trajectory:
         return NAMED[text]
     start, colon, end = text.partition(":")
     if not colon:
-        raise SuppleError(f"--trajectory {text}: give {', '.join(NAMED)}, or joints from:to")
+        raise SuppleError(
+            f"--trajectory {text}: give {', '.join(NAMED)}, joints from:to, or a file that ends in "
+            f"{', '.join(READABLE)}"
+        )
     ends = [angles(part, "--trajectory") for part in (start, end)]
     if any(len(part) != joints for part in ends):
         raise SuppleError(f"--trajectory {text}: give {joints} joint coordinates on both sides")

@@ -23,7 +23,8 @@ from .simulate import trajectory_of
 __all__ = ["stability"]
 
 Velocity = Annotated[
-    str, typer.Option("--velocity", metavar="material|paper", help="Reading of sliding links.")
+    str,
+    typer.Option("--velocity", metavar="material|paper", help="Velocity terms of sliding links."),
 ]
 Scaling = Annotated[
     str,
@@ -35,7 +36,7 @@ Scaling = Annotated[
 
 TOLD = (
     *("omega", "energy", "action", "end_deflection", "root_moment", "lyapunov", "lyapunov_rate"),
-    *("lyapunov_own", "offsetting_ratio", "speed_ratio", "text"),
+    *("lyapunov_own", "offsetting_ratio", "speed_ratio", "growth", "stable", "text"),
 )
 
 
@@ -49,7 +50,7 @@ def stability(
     save: Save = None,
     json: Json = False,
 ) -> None:
-    """Show frozen eigenvalues, energy, action, amplitude and root moment, and what they decide."""
+    """Print frozen eigenvalues, energy, action, amplitude and root moment along a motion."""
     from ... import files
     from ...beams.basis import AssumedModes
     from ...equations.build import build
@@ -58,7 +59,7 @@ def stability(
     check_places(plot, save)
     robot = files.load(file)
     model = build(robot, AssumedModes(modes, normalisation=normalisation), velocity=velocity)  # type: ignore[arg-type]
-    found = ask(model, trajectory_of(trajectory or "extension", model.joints))
+    found = ask(model, trajectory_of(trajectory or "extension", robot))
     if plot is not None:
         draw_answer(found, plot)
     if save is not None:
@@ -70,7 +71,8 @@ def stability(
         told = {name: getattr(found, name) for name in TOLD}
         print_json({"robot": robot.name, **asked, "t": found.t, **split, **told}, found)
         return
-    say(f"{plain(robot.name)}, {trajectory}: {model.size - model.joints} elastic coordinates\n")
+    say(f"{plain(robot.name)}, {trajectory}: {model.size - model.joints} elastic coordinates")
+    say(f"{found.verdict}\n")
     rows = []
     for k in range(0, len(found.t), max(1, (len(found.t) - 1) // 10)):
         real = found.eigenvalues[k].real
@@ -88,5 +90,5 @@ def stability(
         )
     heads = ["t, s>", "omega_1>", "Re min>", "Re max>", "energy, J>", "action, J s>"]
     print_table([*heads, "tip, mm>", "root, N m>"], rows)
-    say(f"\n{found.text}")
+    say("\n" + found.text.partition("\n")[2])
     tell_places(plot, save)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Plot, Position, Save, asked, refuse
+from ..arguments import At, File, Json, Plot, Position, Save, asked, joint_words, refuse
 from ..output import (
     check_places,
     digits,
@@ -35,14 +35,19 @@ Theory = Annotated[
     typer.Option(
         "--theory",
         metavar="NAME",
-        help=f"{', '.join(THEORIES)}, for every link that bends.",
+        help=f"Beam theory of every flexible link: {', '.join(THEORIES)}.",
     ),
 ]
 Method = Annotated[
     str, typer.Option("--method", metavar="exact|elements|assumed", help="How to compute them.")
 ]
 Joints = Annotated[
-    str, typer.Option("--joints", metavar="locked|free", help="Whether the motors hold the joints.")
+    str,
+    typer.Option(
+        "--joints",
+        metavar="locked|free",
+        help="Whether the motors hold the joints; or one by one, link1=free,link2=locked.",
+    ),
 ]
 
 
@@ -73,7 +78,7 @@ def modes(
     save: Save = None,
     json: Json = False,
 ) -> None:
-    """Print natural frequencies: mode, Hz, rad/s, what kind of mode."""
+    """Print natural frequencies in Hz and rad/s with the kind of each mode."""
     from ... import files
     from ...studies.vibration.modes import modes as ask
 
@@ -92,7 +97,7 @@ def modes(
         paths = [f"{path}.theory" for path, link in parts.items() if not link.rigid]
         robot = robot.with_(dict.fromkeys(paths, theory))
     where = asked(robot, at, position)
-    choice: dict[str, Any] = {"method": method, "joints": joints, **where}
+    choice: dict[str, Any] = {"method": method, "joints": joint_words(joints), **where}
     found = ask(robot, count=count, elements=elements, order=order, **choice)
     if plot is not None:
         draw_answer(found, plot)

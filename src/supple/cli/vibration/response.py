@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Plot, Position, asked
+from ..arguments import At, File, Json, Plot, Position, asked, joint_words
 from ..output import (
     check_places,
     digits,
@@ -48,7 +48,7 @@ Outputs = Annotated[
 ]
 JointsOption = Annotated[
     str,
-    typer.Option("--joints", metavar="free|locked", help="Motors released, or holding the joints."),
+    typer.Option("--joints", metavar="free|locked", help="Whether the motors are free or locked."),
 ]
 Structural = Annotated[
     float, typer.Option("--structural-damping", help="Loss factor of the links: E (1 + i eta).")
@@ -74,7 +74,7 @@ def response(
     kind: Kind = "bode",
     json: Json = False,
 ) -> None:
-    """Print how the robot answers vibrating forces: peaks, poles and zeros, exact."""
+    """Print exact frequency responses: peaks, poles and zeros."""
     import numpy as np
 
     from ... import files
@@ -106,7 +106,7 @@ def response(
         frequency_hz=np.linspace(*ends, points),
         inputs=input or ["force.y"],
         outputs=wanted,
-        joints=joints,  # type: ignore[arg-type]
+        joints=joint_words(joints),
         structural_damping=structural_damping,
         modal_damping=modal_damping,
         **where,

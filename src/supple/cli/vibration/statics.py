@@ -48,7 +48,7 @@ def statics(
     save: Save = None,
     json: Json = False,
 ) -> None:
-    """Print how the tip moves under gravity and a load, and its 6 x 6 compliance."""
+    """Print the deflection of the tip under gravity and a load, and its 6 x 6 compliance."""
     from ... import files
     from ...architectures.kinds import architecture_of
     from ...studies.small_range import too_large

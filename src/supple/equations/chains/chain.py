@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...architectures.kinds import Serial
-from ...architectures.serial import configuration
-from ...beams.basis import Basis
-from ...beams.invariants import Invariants, invariants, rigid_invariants
+from ...architectures.coordinate_map import CoordinateMap, Meaning, Slot
+from ...architectures.tree import Tree
+from ...beams.invariants import Invariants
 from ...beams.shapes import EndLoad, Shapes
 from ...beams.sliding.clamped_mass import SHORTEST
-from ...beams.sliding.shapes import SlidingShapes, StiffRod
+from ...beams.sliding.shapes import SlidingShapes
 from ...beams.theory import AnyBeam
 from ...errors import SuppleError
-from ...kernels.spatial import rpy_rotation
-from ...robot import JointedLink, SerialRobot
+from ...robot import MechanismLink
 from ...robot.joint import TURNS
 from ...structure import Structure
-from ...structure.serial import link_beam, serial_structure
 from .sprung_turns import Under
-from .supports import Support, bearing_of, foundation_of
+from .supports import Support
 
 __all__ = [
     "Chain",
     "ChainLink",
-    "chain_of",
     "check_lengths",
     "check_link",
     "denoised",
@@ -272,9 +268,23 @@ class Chain:
         return int(self.eta[-1].stop)
 
     @cached_property
+    def coordinate_map(self) -> CoordinateMap:
+        """What each entry of q is: name, unit, owner and meaning."""
+        slots = enumerate(_slots(self))
+        return CoordinateMap.of(slot for k, slot in slots if k not in self.followers)
+
+    @cached_property
+    def dependent_map(self) -> CoordinateMap:
+        """What each coordinate is that loops or other joints determine, in the tree's order."""
+        slots = enumerate(_slots(self))
+        return CoordinateMap.of(
+            replace(slot, independent=False) for k, slot in slots if k in self.followers
+        )
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the coordinates, such as `theta.link1`, `eps.link1`, `eta.link1.xy1`."""
-        return _names(self)
+        return self.coordinate_map.names
 
     def index(self, name: str) -> int:
         """Return the place of the link of this name."""
@@ -319,26 +329,39 @@ def check_lengths(chain: Chain, q: Array) -> None:
             )
 
 
-def _names(chain: Chain) -> tuple[str, ...]:
-    """Names of the coordinates of q."""
-    out = [f"theta.{name}" for name in chain.motors]
-    out += [f"eps.{chain.links[i].name}" for i in chain.sprung]
+def _slots(chain: Chain) -> list[Slot]:
+    """What every coordinate of the whole tree is, followers among them."""
+    slots = []
+    for k, name in enumerate(chain.motors):
+        slides = k >= len(chain.joints) or chain.links[chain.joints[k]].slide is not None
+        slots.append(Slot(f"theta.{name}", "m" if slides else "rad", name, "motor"))
+    for i in chain.sprung:
+        slots.append(Slot(f"eps.{chain.links[i].name}", "rad", chain.links[i].name, "spring"))
     for i, (support, _) in chain.supports.items():
-        word = f"bearing.{chain.links[i].name}" if i >= 0 else "foundation"
-        out += [f"{word}.{name}" for name in support.names]
+        owner = chain.links[i].name if i >= 0 else "foundation"
+        word = f"bearing.{owner}" if i >= 0 else owner
+        for name in support.names:
+            unit = {"x": "m", "y": "m", "z": "m"}.get(name, "1" if name.isdigit() else "rad")
+            slots.append(Slot(f"{word}.{name}", unit, owner, "bearing"))
     for link in chain.links:
-        if link.passive:
-            kind = "spherical" if link.freedoms == 3 else "universal"
-            words = [turn.word for turn in TURNS["free" if link.floats else kind]]
-            if link.floats and chain.planar:
-                words = [word for word in words if word in (".x", ".y", ".yaw")]
-            out += [f"passive.{link.name}{word}" for word in (words if link.freedoms > 1 else [""])]
+        if not link.passive:
+            continue
+        kind = "spherical" if link.freedoms == 3 else "universal"
+        words = [turn.word for turn in TURNS["free" if link.floats else kind]]
+        if link.floats and chain.planar:
+            words = [word for word in words if word in (".x", ".y", ".yaw")]
+        meaning: Meaning = "passive" if link.mimic is None else "mimic"
+        for word in words if link.freedoms > 1 else [""]:
+            slides = link.slide is not None or word in (".x", ".y", ".z")
+            unit = "m" if slides else "rad"
+            slots.append(Slot(f"passive.{link.name}{word}", unit, link.name, meaning))
     for link in chain.links:
         seen: dict[str, int] = {}
         for kind in link.shapes.kinds if link.shapes is not None else ():
             seen[kind] = seen.get(kind, 0) + 1
-            out.append(f"eta.{link.name}.{kind}{seen[kind]}")
-    return tuple(name for k, name in enumerate(out) if k not in chain.followers)
+            unit = "rad" if kind == "torsion" else "m"
+            slots.append(Slot(f"eta.{link.name}.{kind}{seen[kind]}", unit, link.name, "elastic"))
+    return slots
 
 
 def denoised(A: Array) -> Array:
@@ -347,35 +370,14 @@ def denoised(A: Array) -> Array:
     return np.where(np.abs(A) <= 1e-13 * np.outer(d, d), 0.0, A)
 
 
-def chain_of(robot: SerialRobot, basis: Basis, stiffening: bool = False) -> Chain:
-    """Return a serial robot of revolute, prismatic and fixed joints, under a basis, as a Chain."""
-    structure = serial_structure(robot, Serial(robot).outstretched, "locked")
-    for link, segment in zip(robot.links, structure.segments, strict=True):
-        check_link(link, segment.beam)
-    beams = [segment.beam for segment in structure.segments]
-    basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
-    given = [basis.end(i) for i in range(len(beams))]
-    distal: tuple[EndLoad, ...] = ()
-    if None in given:  # the configuration whose distal parts load the shapes
-        at = Serial(robot).outstretched if basis.at is None else np.asarray(basis.at, float)
-        distal = distal_loads(serial_structure(robot, configuration(robot, at), "locked"))
-    links = []
-    for i in range(len(beams)):
-        end = given[i]
-        load = distal[i] if end is None else end
-        links.append(_link(robot, structure, i, basis, load, stiffening))
-    foundation = foundation_of(robot, robot.planar)
-    return Chain(tuple(links), robot.gravity, robot.planar, foundation=foundation)
-
-
-def check_link(link: JointedLink, beam: AnyBeam) -> None:
+def check_link(tree: Tree, link: MechanismLink) -> None:
     """Raise a SuppleError unless a link and its joint are ones that the equations know."""
-    where, joint = f"links.{link.name}", link.joint
-    spring = getattr(joint, "stiffness", None) if getattr(joint, "driven", True) else None
-    if spring is not None and joint.reflected_inertia <= 0:
+    joint = link.joint
+    if joint.driven and joint.stiffness is not None and joint.reflected_inertia <= 0:
+        where = tree.lowered.motor or f"links.{link.name}.joint"
         raise SuppleError(
-            f"{where}.joint has a spring but no rotor_inertia: give the inertia of its motor "
-            "(reflected to the joint), or remove stiffness"
+            f"{where} has a spring but no rotor_inertia: give the inertia of its motor (reflected "
+            "to the joint), or remove stiffness"
         )
 
 
@@ -407,39 +409,3 @@ def root_stiffness(beam: AnyBeam) -> tuple[float, float]:
     """Return EI of both bending planes at a beam's root."""
     xy, xz = beam.at([0.0])[0, 2:4].tolist()
     return xy, xz
-
-
-def _link(
-    robot: SerialRobot, structure: Structure, i: int, basis: Basis, end: EndLoad, stiffening: bool
-) -> ChainLink:
-    segment, joint = structure.segments[i], robot.links[i].joint
-    R_SL_before = structure.segments[i - 1].R_LS.T if i else np.eye(3)
-    beam, slide = segment.beam, None
-    root_mass = structure.root_mass[0, i]
-    if joint.type == "prismatic":
-        beam = link_beam(robot, robot.links[i])
-        root_mass = np.zeros((6, 6))
-        slide = StiffRod(beam, end) if beam.rigid else basis.sliding(i, beam, end)
-    shapes = None if beam.rigid else basis.shapes(i, beam, end)
-    axis = segment.R_LS.T @ joint.direction if joint.type == "revolute" else None
-    bearing, spring, _ = bearing_of(robot.links[i], robot.planar, segment.R_LS, joint.stiffness)
-    other = joint.mimic
-    names = [link.name for link in robot.links]
-    return ChainLink(
-        name=segment.name,
-        R_PM=R_SL_before @ rpy_rotation(joint.mount.rpy) @ segment.R_LS,
-        p_PM=R_SL_before @ np.asarray(joint.mount.xyz),
-        axis=axis,
-        inv=rigid_invariants(beam) if shapes is None else invariants(beam, shapes, end, stiffening),
-        shapes=shapes,
-        root_mass=root_mass,
-        tip_mass=segment.tip_mass,
-        rotor=joint.reflected_inertia,
-        spring=spring,
-        R_SL=segment.R_LS.T,
-        slide=slide,
-        EI=root_stiffness(beam),
-        passive=other is not None,
-        bearing=bearing,
-        mimic=None if other is None else (names.index(other.joint), other.multiplier, other.offset),
-    )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...beams.sliding.shapes import Spot, Velocity
+from ...beams.sliding.shapes import Spot
 from ...kernels.scalars import (
     Scalar,
     Vector,
@@ -35,7 +35,7 @@ from .balls import Ball
 from .chain import Chain, ChainLink
 from .end_coordinates import end_coordinates
 from .forces import (
-    HasForces,
+    Equations,
     coulomb,
     damped_rates,
     joint_side,
@@ -45,7 +45,7 @@ from .forces import (
     strained,
 )
 from .link_inertia import Numbers, Pose, Station, kinematics, parent
-from .recursions import Balance, balance, forward, inverse, mass_matrix
+from .recursions import Balance, SectionLoads, balance, forward, inverse, mass_matrix
 from .sliders import Slider, resolved
 from .sprung_turns import SprungTurns
 from .supports import support_numbers
@@ -57,6 +57,7 @@ __all__ = [
     "first_moment",
     "joint_side",
     "laws_of",
+    "loaded_laws",
     "numbers",
     "rubbing",
     "section_frame",
@@ -188,10 +189,11 @@ _TURN = Numbers(
 
 
 @dataclass(frozen=True)
-class Laws(HasForces):
+class Laws(Equations):
     """Expressions of the equations of motion of one Chain in any scalars, lists in, lists out."""
 
     links: list[Numbers | Slider]
+    loads: SectionLoads = ()  # constant wrenches on sections, which act together with the weight
 
     @cached_property
     def turned(self) -> tuple[list[Numbers | Slider], list[Any], list[Any]]:
@@ -318,7 +320,9 @@ class Laws(HasForces):
                 elastic[n] = vadd(negate(matvec(K, zeta[n])), negate(lost))
         g = list(map(float, chain.gravity))
         links, tip = _bodies(chain, self.turned[0], zeta), chain.body[chain.tip]
-        found = forward(links, (s, sd), (zeta, zetad), (torque, elastic), g, wrench, tip)
+        found = forward(
+            links, (s, sd), (zeta, zetad), (torque, elastic), g, wrench, tip, self.loads
+        )
         out = _gather(chain, *found)
         for i in chain.sprung:
             theta, eps, n = chain.theta[i], chain.eps[i], chain.body[i]
@@ -355,7 +359,32 @@ class Laws(HasForces):
         rest: Vector = [0.0] * self.chain.size
         momentum = self.inverse(q, rest, list(qd), gravity=False)
         kinetic = mul(0.5, dot(momentum, qd))
-        return kinetic, strain(self, q), self.height(q)
+        return kinetic, strain(self, q), add(self.height(q), self.load_potential(q))
+
+    def load_potential(self, q: Vector) -> Scalar:
+        """Potential of the constant loads: -F . p, and in the plane -M_z times the angle turned."""
+        out: Scalar = 0.0
+        if not self.loads:
+            return out
+        s, eta = joint_side(self.chain, q)
+        links = _bodies(self.chain, self.links, eta)
+        poses = kinematics(links, s, eta)
+        frames = self.frames(q)
+        for body, section, wrench in self.loads:
+            p, R, pose = frames[self.chain.body.index(body)]
+            place = vadd(p, matvec(R, pose.sections[section].arm))
+            out = sub(out, dot(wrench[:3], place))
+            if not wrench[5]:
+                continue
+            n, k = body, section
+            while n >= 0:
+                axis = links[n].axis
+                angle = poses[n].sections[k].angles[2]
+                if axis is not None:
+                    angle = add(angle, mul(axis[2], s[n]))
+                out = sub(out, mul(wrench[5], angle))
+                n, k = parent(links, n), links[n].carrier
+        return out
 
     def height(self, q: Vector, gravity: Vector | None = None) -> Scalar:
         """Potential of gravity, -g . sum of m r over beams and bodies; of another g if given."""
@@ -388,7 +417,9 @@ def _motion(
     own = list(map(float, chain.gravity)) if gravity else [0.0] * 3
     g = gravity if isinstance(gravity, list) else own
     links = _bodies(chain, laws.links, eta)
-    return links, (s, sd, sdd), (eta, etad, etadd), g, wrench, chain.body[chain.tip]
+    loads = laws.loads if gravity is True else ()
+    tip = chain.body[chain.tip]
+    return links, (s, sd, sdd), (eta, etad, etadd), g, wrench, tip, loads
 
 
 def balance_of(
@@ -427,12 +458,36 @@ def first_moment(M: list[Vector]) -> Vector:
     return [M[1][5], M[2][3], M[0][4]]
 
 
+def loaded_laws(
+    laws: Laws, loads: Sequence[tuple[int, Sequence[tuple[float, Array, Array, Array]]]]
+) -> Laws:
+    """Return the equations with constant wrenches on sections of links that do not slide.
+
+    loads: of link i its sections, each as x in m (below zero: its end), N and Psi there, and the
+    wrench (6,), base axes.
+    """
+    parts = list(laws.chain.links)
+    found: list[tuple[int, int, Vector]] = []
+    for i, sections in loads:
+        for x, N, Psi, wrench in sections:
+            section = 0
+            if x >= 0:
+                parts[i] = replace(parts[i], stations=(*parts[i].stations, (x, N, Psi)))
+                section = len(parts[i].stations)
+            found.append((laws.chain.body[i], section, wrench.tolist()))
+    links = [
+        own if isinstance(own, Slider) else numbers(part)
+        for own, part in zip(laws.links, parts, strict=True)
+    ]
+    chain = replace(laws.chain, links=tuple(parts))
+    return replace(laws, chain=chain, links=links, loads=tuple(found))
+
+
 def laws_of(
     chain: Chain,
     D: Array,
     friction: tuple[float, ...] = (),
     ratios: Sequence[Sequence[float]] = (),
-    velocity: Velocity = "material",
     springs: tuple[Array, tuple[float, ...]] | None = None,
     balls: tuple[Ball | SprungTurns, ...] = (),
 ) -> Laws:
@@ -447,7 +502,7 @@ def laws_of(
             own = tuple(ratios[i]) if ratios else ()
             shortens = bool(link.inv.pairs)
             spots = tuple(Spot(x, held=True) for x, _, _ in link.stations)
-            links.append(Slider(plain, link.slide, velocity, own, None, shortens, spots))
+            links.append(Slider(plain, link.slide, "material", own, None, shortens, spots))
         else:
             links.append(plain)
     K, rest = (0.0, ()) if springs is None else springs

@@ -5,6 +5,7 @@ They serve every kind of laws alike; a law has a chain, links, K, D and friction
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +53,33 @@ class HasForces:
     friction: tuple[float, ...] = ()
     rest: tuple[float, ...] = ()
     balls: tuple[Ball | SprungTurns, ...] = ()
+
+
+@dataclass(frozen=True)
+class Equations(HasForces, ABC):
+    """Equations of motion of one Chain in any scalars: the right ones, `Laws`, or a paper's."""
+
+    @abstractmethod
+    def mass(self, q: Vector) -> list[Vector]:
+        """Return M(q), nested list (N, N)."""
+
+    @abstractmethod
+    def inverse(
+        self, q: Vector, qd: Vector, qdd: Vector, gravity: Any, wrench: Vector | None = None
+    ) -> Vector:
+        """Return M qdd + h, plus g when `gravity`, less the generalised force of a tip wrench."""
+
+    @abstractmethod
+    def forward(self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None) -> Vector:
+        """Return the accelerations under efforts tau, (joints,)."""
+
+    @abstractmethod
+    def energies(self, q: Vector, qd: Vector) -> tuple[Scalar, Scalar, Scalar]:
+        """Return kinetic, elastic and gravitational energy."""
+
+    @abstractmethod
+    def tip(self, q: Vector) -> tuple[Vector, list[Vector]]:
+        """Return position (3,) and axes (3, 3) of the tip in base axes."""
 
 
 def coulomb(friction: float, speed: Scalar, slides: bool = False) -> Scalar:

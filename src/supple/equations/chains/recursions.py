@@ -9,6 +9,7 @@ the base. A planar arm is the same text with zeros, see `algebra`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,6 +88,10 @@ def _shift_map(offset: Vector) -> Matrix:
     return [unit[a] + S[a] for a in range(3)] + [[0.0] * 3 + unit[a] for a in range(3)]
 
 
+# Constant wrenches (6,), base axes, on a section of a body: (body, section, wrench)
+SectionLoads = Sequence[tuple[int, int, Vector]]
+
+
 @dataclass(frozen=True)
 class Balance:
     """Forces of a motion, each (6,) in its own link's axes; accelerations have -gravity in them.
@@ -114,12 +119,13 @@ def inverse(
     gravity: Vector,
     wrench: Vector | None = None,
     tip: int = -1,
+    loads: SectionLoads = (),
 ) -> tuple[Vector, list[Vector]]:
     """Return the joint efforts and elastic forces of a motion: M qdd + h + g, stiffness left out.
 
     `wrench` is a (force, moment) on the end of link `tip`, base axes, that the efforts then carry.
     """
-    found = balance(links, s, eta, gravity, wrench, tip)
+    found = balance(links, s, eta, gravity, wrench, tip, loads)
     efforts: Vector = [0.0] * len(links)
     for i, (link, G) in enumerate(zip(links, found.on_roots, strict=True)):
         if link.axis is not None:
@@ -134,6 +140,7 @@ def balance(
     gravity: Vector,
     wrench: Vector | None = None,
     tip: int = -1,
+    loads: SectionLoads = (),
 ) -> Balance:
     """Return what every section and root carries in a motion; arguments as of `inverse`."""
     poses = kinematics(links, s[0], eta[0])
@@ -149,7 +156,7 @@ def balance(
             root = root[:3] + vadd(root[3:], scale(sdd[i], link.axis))
         roots.append(root)
         ends.append(_section_accelerations(pose, rate[i], root + etadd[i]))
-    F = _wrench_on_end(links, poses, wrench, tip)
+    F = _outer_loads(links, poses, wrench, tip, loads)
     on_roots: list[Vector] = [[] for _ in links]
     elastic: list[Vector] = [[] for _ in links]
     for i in reversed(range(len(links))):
@@ -171,21 +178,26 @@ def balance(
     return Balance(poses, rate, roots, ends, F, on_roots, elastic)
 
 
-def _wrench_on_end(
-    links: list[Numbers], poses: list[Pose], wrench: Vector | None, tip: int
+def _outer_loads(
+    links: list[Numbers],
+    poses: list[Pose],
+    wrench: Vector | None,
+    tip: int,
+    loads: SectionLoads,
 ) -> list[list[Vector]]:
-    """Forces on the sections of every link: minus the outer wrench on one end, link axes."""
+    """Forces on the sections of every link: minus the outer wrenches on them, link axes."""
     out: list[list[Vector]] = [[[0.0] * 6 for _ in pose.sections] for pose in poses]
-    if wrench is None:
-        return out
-    tip = tip % len(links)
-    way = [tip]
-    while parent(links, way[-1]) >= 0:
-        way.append(parent(links, way[-1]))
-    F = negate(wrench)
-    for i in reversed(way):
-        F = _turned(transpose(poses[i].R), F)
-    out[tip][0] = F
+    everything = list(loads)
+    if wrench is not None:
+        everything.append((tip % len(links), 0, wrench))
+    for body, section, outer in everything:
+        way = [body]
+        while parent(links, way[-1]) >= 0:
+            way.append(parent(links, way[-1]))
+        F = negate(outer)
+        for i in reversed(way):
+            F = _turned(transpose(poses[i].R), F)
+        out[body][section] = vadd(out[body][section], F)
     return out
 
 
@@ -276,6 +288,7 @@ def forward(
     gravity: Vector,
     wrench: Vector | None = None,
     tip: int = -1,
+    loads: SectionLoads = (),
 ) -> tuple[Vector, list[Vector]]:
     """Return joint and elastic accelerations under joint efforts and elastic forces.
 
@@ -285,7 +298,7 @@ def forward(
     poses = kinematics(links, s[0], eta[0])
     rate = rates(links, poses, s[1], eta[1])
     beyond = [[zeros(6, 6) for _ in pose.sections] for pose in poses]
-    F = _wrench_on_end(links, poses, wrench, tip)
+    F = _outer_loads(links, poses, wrench, tip, loads)
     kept: list[_Eliminated | None] = [None] * len(links)
     for i in reversed(range(len(links))):
         link, pose = links[i], poses[i]

@@ -1,4 +1,4 @@
-"""A mechanism under a basis as a Chain: a tree of links, its loops left open."""
+"""A Tree under a basis as a Chain: its links with their integrals, its loops left open."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...architectures.tree import Tree
 from ...beams.basis import Basis
 from ...beams.invariants import Invariants, fields_at, invariants, rigid_invariants
 from ...beams.shapes import EndLoad
@@ -15,7 +16,7 @@ from ...beams.theory import Beam
 from ...kernels.spatial import body_mass, rpy_rotation, turn
 from ...robot import MechanismRobot
 from ...robot.joint import unit
-from ...structure.serial import end_masses, link_beam, root_mass, section_axes
+from ...structure.link_parts import end_masses, link_beam, root_mass, section_axes
 from ...structure.supports import hub_before
 from .chain import Chain, ChainLink, check_link, root_stiffness
 from .supports import bearing_of, foundation_of, free_of
@@ -45,12 +46,13 @@ def sections_of(robot: MechanismRobot) -> Sections:
 
 
 def tree_chain(
-    robot: MechanismRobot,
+    tree: Tree,
     basis: Basis | None = None,
     loads: tuple[EndLoad, ...] = (),
     stiffening: bool = False,
 ) -> Chain:
-    """Return a mechanism as a tree, rigid links without a basis; `loads`: on each link's end."""
+    """Return a Tree as a Chain, rigid links without a basis; `loads`: on each link's end."""
+    robot = tree.form
     if basis is not None:
         beams = [link_beam(robot, link) for link in robot.links]
         basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
@@ -61,7 +63,8 @@ def tree_chain(
     for i, link in enumerate(robot.links):
         beam, load = link_beam(robot, link), loads[i] if loads else EndLoad()
         slide: SlidingShapes | None = None
-        check_link(link, beam)
+        if basis is not None:
+            check_link(tree, link)
         if link.joint.type == "prismatic":
             slide = StiffRod(beam, load)
         if beam.rigid or basis is None:
@@ -81,7 +84,7 @@ def tree_chain(
             shaped, slide = known
         links.append(_link(robot, i, sections, shaped, slide, stiffening))
     rods = tuple(robot.closure_name(i) for i, c in enumerate(robot.closures) if c.motor)
-    foundation = foundation_of(robot, robot.planar)
+    foundation = foundation_of(tree.robot, robot.planar)
     return Chain(
         tuple(links), robot.gravity, robot.planar, robot.tip_index, rods, foundation=foundation
     )

@@ -61,8 +61,6 @@ def closure_ends(
     Constant-velocity ones are read from the `unbent` robot, where there is a closed form of it:
     their first frame is turned with its link as the second one stands there.
     """
-    if not hasattr(robot, "closures"):  # an arm: joints that follow others tie no frames
-        return []
     sections, base = sections_of(robot), base_frame(chain, z)
     there = unbent.coordinates(casadi().vertcat(*z[: len(chain.motors)])) if unbent else []
     out = []

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...architectures.coordinate_map import CoordinateMap
 from ...kernels.scalars import ldl, ldl_solve
 from ..evaluate import casadi, slope
 from ..functions import INPUTS, Functions, LoopFunctions
 from .followers import Followers, Moving
 from .loops import Loops
 from .slopes import force_slopes, rest_slopes
-from .ties import Tree
+from .ties import TreeFunction
 
 __all__ = ["ClosedFunctions", "freed", "led_from", "near_symbols"]
 
@@ -116,6 +117,11 @@ class ClosedFunctions(LoopFunctions):
         z = np.concatenate([q, self.followers(q, near)], axis=-1)[..., self.loops.order]
         return self.loops.laws.chain, z
 
+    @property
+    def dependent_map(self) -> CoordinateMap:
+        """What each coordinate is that loops or other joints determine."""
+        return replace(self.loops.laws.chain, followers=self.loops.followers).dependent_map
+
     def followers(self, q: Array, near: Array | None = None) -> Array:
         """Return w (.., W) at states (.., N), by Newton's method from `near` if that is given."""
         flat = q.reshape(-1, q.shape[-1])
@@ -142,7 +148,7 @@ class ClosedFunctions(LoopFunctions):
 
     # ------------------------------------------------------------------ motion and forces
 
-    def tree(self, name: Tree) -> Any:
+    def tree(self, name: TreeFunction) -> Any:
         """Forces, mass or energies of the tree over z as a CasADi function."""
         if name not in self.loops.made:
             self.loops.made[name] = self.loops.tree(name)

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...architectures.assembling import mechanism_of, resolve
-from ...architectures.kinds import outstretched
+from ...architectures.assembling import resolve
+from ...architectures.kinds import lower
+from ...architectures.tree import Tree, outstretched
 from ...beams.basis import Basis
 from ...beams.shapes import EndLoad
 from ...errors import SuppleError
 from ...kernels.scalars import Matrix, Vector
 from ...kernels.spatial import motion_transform, turn
 from ...robot import MechanismRobot
-from ...structure.serial import link_beam
+from ...structure.link_parts import link_beam
 from ..chains.balls import Ball, joint_springs
 from ..chains.chain import Chain, mimics
 from ..chains.chain_equations import Laws, laws_of, section_frame
@@ -29,10 +30,10 @@ from ..chains.tree import passive_values, tree_chain
 from ..evaluate import casadi
 from .closures import closure_ends, rows_between
 from .followers import Followers
-from .ties import Symbols, Ties, Tree
+from .ties import Symbols, Ties, TreeFunction
 from .unbent import Unbent
 
-__all__ = ["AssembledTree", "Loops", "assembled", "assembled_tree", "loops_of"]
+__all__ = ["AssembledTree", "Loops", "assembled_tree", "loops_of", "unbent_assembly"]
 
 Array = NDArray[np.float64]
 CLOSED = 1e-13  # m and 1: closure error at which the assembly is done
@@ -89,9 +90,9 @@ class Loops(Ties):
 
     def led_from(self, x: Array) -> Loops:
         """Return the same, other poses reached from a whole configuration (n + rods,), unbent."""
-        m, chain, z = mechanism_of(self.robot), self.laws.chain, self.assembled.copy()
+        m, chain, z = lower(self.robot), self.laws.chain, self.assembled.copy()
         z[: self.motors] = x[m.driven]
-        z[[k for places in chain.passive for k in places]] = x[m.tree.passive]
+        z[[k for places in chain.passive for k in places]] = x[m.joints.passive]
         found = copy(self)
         found.assembled = z
         return found
@@ -99,12 +100,12 @@ class Loops(Ties):
     def near(self, x: Array) -> Array:
         """Return w (B, W) unbent at whole configurations x (B, ..) of a mechanism."""
         w = np.repeat(self.assembled[None, list(self.followers)], len(x), axis=0)
-        for k, c in enumerate(mechanism_of(self.robot).tree.coordinates):
+        for k, c in enumerate(lower(self.robot).joints.coordinates):
             if (name := f"passive.{c.name}") in self.named:
                 w[:, self.named.index(name)] = x[:, k]
         return w
 
-    def tree(self, name: Tree) -> Any:
+    def tree(self, name: TreeFunction) -> Any:
         """Return forces, mass, energies or the tip of the tree as a CasADi function.
 
         Of (z, zd, zdd, g), loaded of a wrench too; of (z, zd) what is lost and energies; else of z.
@@ -267,10 +268,10 @@ class Symbolic:
         """Return dc/dz (r, Z) at z; of a template over its passive coordinates, which follow."""
         if self.unbent is None:
             return np.array(self.residual(z)[1])
-        m = mechanism_of(self.robot)
+        m = lower(self.robot)
         J = np.zeros((sum(loop.rows for loop in m.loops), self.chain.size))
         passive = [k for places in self.chain.passive for k in places]
-        J[:, passive] = m.openings(m.start[None])[1][0][:, m.tree.passive]
+        J[:, passive] = m.openings(m.start[None])[1][0][:, m.joints.passive]
         return J
 
 
@@ -298,10 +299,11 @@ class AssembledTree:
     balls: tuple[Ball | SprungTurns, ...] = ()
 
 
-def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> AssembledTree:
-    """Return a mechanism under a basis as a tree, assembled at the start values of its motors."""
-    z, loads = assembled(robot, basis)
-    chain = tree_chain(robot, basis, loads, stiffening)
+def assembled_tree(tree: Tree, basis: Basis, stiffening: bool) -> AssembledTree:
+    """Return a Tree under a basis as a Chain, assembled at the start values of its motors."""
+    robot = tree.form
+    z, loads = unbent_assembly(tree, basis)
+    chain = tree_chain(tree, basis, loads, stiffening)
     z = np.concatenate([z, np.zeros(chain.size - len(z))])
     places = tuple(k for part in chain.passive for k in part)
     K, rest = np.zeros((chain.size,) * 2), z.copy()
@@ -327,13 +329,13 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
     return AssembledTree(chain, z, places, K, still, tuple(balls))
 
 
-def assembled(robot: MechanismRobot, basis: Basis) -> tuple[Array, tuple[EndLoad, ...]]:
+def unbent_assembly(m: Tree, basis: Basis) -> tuple[Array, tuple[EndLoad, ...]]:
     """Where a rigid tree is assembled, and what the ends of its links carry.
 
     The loads are those at `at`; or there, with links of open trees that slide and have no start out
     to their ends, as those of an arm.
     """
-    stiff = tree_chain(robot)
+    robot, stiff = m.form, tree_chain(m)
     laws = laws_of(stiff, np.zeros((stiff.size,) * 2))
     starts = [link.joint.start[0] for link in robot.links if link.joint.driven]
     starts += [closure.length or 0.0 for closure in robot.closures if closure.motor]
@@ -341,13 +343,12 @@ def assembled(robot: MechanismRobot, basis: Basis) -> tuple[Array, tuple[EndLoad
     z[: len(starts)], z[loose] = starts, passive_values(robot, "start")
     for k, j, times, offset in mimics(stiff):
         z[k] = times * z[j] + offset
-    m = mechanism_of(robot)
     if np.abs(m.openings(m.start[None])[0]).max(initial=0.0) * m.size > CLOSED:
-        x, reason = resolve(robot, m.start[m.driven])  # where every other study finds it
+        x, reason = resolve(m, m.start[m.driven])  # where every other study finds it
         if reason[0]:
             raise SuppleError(f"{robot.name} at its start: {reason[0]}")
-        z[loose] = x[0, m.tree.passive]
-    out, whole = z.copy(), outstretched(robot.links)
+        z[loose] = x[0, m.joints.passive]
+    out, whole = z.copy(), outstretched(robot)
     for i, place in stiff.lengths_at.items():
         link = robot.links[i]
         if link.joint.driven and not (robot.closures or "start" in link.joint.model_fields_set):
@@ -358,11 +359,11 @@ def assembled(robot: MechanismRobot, basis: Basis) -> tuple[Array, tuple[EndLoad
     if mimics(stiff) and (z[soft] <= 0).any():  # joints follow others from where they can stand
         z = out
     if basis.at is not None:
-        x, reason = resolve(robot, basis.at)
+        x, reason = resolve(m, basis.at)
         if reason[0]:
             raise SuppleError(f"{robot.name} where its basis is taken: {reason[0]}")
         out = z.copy()
-        out[: len(starts)], out[loose] = x[0, m.driven], x[0, m.tree.passive]
+        out[: len(starts)], out[loose] = x[0, m.driven], x[0, m.joints.passive]
     return z, _end_loads(robot, laws, basis, out)
 
 
@@ -414,13 +415,21 @@ def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tup
             heavy[up] = heavy[up] + _shifted(whole, np.array(p, float) - np.array(frames[up][0]))
         else:
             beyond[up] = beyond[up] + _shifted(whole, off)
-    out = []
+    loads: list[EndLoad] = []
     for M, end, (_, R, _) in zip(beyond, given, frames, strict=True):
         about = np.maximum(np.diag(turn(M, np.array(R, float)))[3:], 0.0)
-        # legs that are alike have the same, not only to rounding
-        mass, *inertia = (float(f"{value:.12g}") for value in (M[0, 0], *about))
-        out.append(EndLoad(mass, tuple(inertia)) if end is None else end)
-    return tuple(out)
+        load = EndLoad(M[0, 0], tuple(about)) if end is None else end
+        # legs that are alike carry the very same, so that their shapes are made once
+        loads.append(next((other for other in loads if _alike(load, other)), load))
+    return tuple(loads)
+
+
+def _alike(load: EndLoad, other: EndLoad) -> bool:
+    """Whether two loads differ by rounding only."""
+    inertia = np.abs(np.array(load.about) - np.array(other.about)).max()
+    largest = max(*load.about, *other.about)
+    same_mass = abs(load.mass - other.mass) <= 1e-12 * load.mass
+    return bool(same_mass and inertia <= 1e-12 * largest and load.moment == other.moment)
 
 
 def _shifted(M: Array, p: Array) -> Array:

@@ -71,11 +71,18 @@ def _link_mass(robot: DeltaRobot, link: Elastic) -> Array:
 
 @dataclass(frozen=True)
 class RigidDelta(Held):
-    """Rigid dynamics of a Delta; positions, velocities and forces are (3,) or (B, 3), base axes.
+    """Rigid-body dynamics of a Delta.
 
-    Attributes:
-        masses: "uniform" rods, or "paper": the lumped masses of [Kuo2016], Eq. (11).
-        gravity: whether weight is included.
+    Positions, velocities and forces are (3,) or (B, 3), base axes.
+
+    Parameters
+    ----------
+    robot : DeltaRobot
+        The Delta.
+    masses : {"uniform", "paper"}
+        Uniform rods, or the lumped masses of [Kuo2016], Eq. (11).
+    gravity : bool
+        Include weight.
     """
 
     robot: DeltaRobot

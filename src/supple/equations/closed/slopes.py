@@ -21,12 +21,12 @@ import numpy as np
 from ..evaluate import casadi, slope
 from .followers import Followers, Moving
 from .loops import Loops
-from .ties import Tree
+from .ties import TreeFunction
 
 __all__ = ["force_slopes", "rest_slopes"]
 
 
-Asked = Callable[[Tree], Any]
+Asked = Callable[[TreeFunction], Any]
 
 
 def force_slopes(loops: Loops, tree: Asked, at: Moving, force: Any) -> list[Any]:

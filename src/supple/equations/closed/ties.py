@@ -11,10 +11,12 @@ import numpy as np
 
 from ..evaluate import casadi
 
-__all__ = ["Symbols", "Ties", "Tree"]
+__all__ = ["Symbols", "Ties", "TreeFunction"]
 
 SMALL = 8, 16  # followers and coordinates up to which functions are written out
-Tree = Literal["inverse", "loaded", "mass", "elastic", "lost", "energies", "tip", "stiffness"]
+TreeFunction = Literal[
+    "inverse", "loaded", "mass", "elastic", "lost", "energies", "tip", "stiffness"
+]
 
 
 @dataclass(frozen=True)

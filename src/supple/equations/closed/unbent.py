@@ -6,15 +6,16 @@ Newton's method of its closures starts there, and constant-velocity joints are r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ...architectures import delta
 from ...architectures.closing import Loop
-from ...architectures.tree import Tree, tree_of
+from ...architectures.joint_tree import JointTree
+from ...architectures.tree import Tree
 from ...kernels.scalars import Matrix, Vector, axis_rotation, identity, matmul, transpose
-from ...robot import DeltaRobot, MechanismRobot
+from ...robot import DeltaRobot
 from ..evaluate import casadi
 
 __all__ = ["Unbent", "unbent_delta"]
@@ -28,7 +29,7 @@ class Unbent:
         tree: its geometry.  passive: motor coordinates to all passive ones, a CasADi function.
     """
 
-    tree: Tree
+    tree: JointTree
     passive: Any
 
     def coordinates(self, theta: Any) -> Vector:
@@ -60,14 +61,15 @@ class Unbent:
         return matmul(transpose(turned[0]), seen)
 
 
-def unbent_delta(robot: DeltaRobot, written: MechanismRobot) -> Unbent:
-    """Return the unbent pose of a Delta, written out as a mechanism.
+def unbent_delta(posed: Tree) -> Unbent:
+    """Return the unbent pose of a Delta, whose joints start where it is assembled.
 
     The platform is on the axis of the circle through the elbows moved inward by r_B, at the height
     sqrt(L2^2 - R^2) below it; see `architectures.delta.direct`.
     """
     ca = casadi()
-    theta, tree = ca.SX.sym("theta", 3), tree_of(written)
+    robot = cast("DeltaRobot", posed.robot)
+    theta, tree = ca.SX.sym("theta", 3), posed.joints
     L1, L2 = robot.upper.length or 0.0, robot.lower.length or 0.0
     r = robot.base_radius - robot.platform.radius
     axes = [ca.DM(R) for R in delta.leg_axes(robot)]

@@ -181,7 +181,7 @@ def _turned(T: Array | None, x: Array) -> Array:
 def _rate(plan: Plan) -> tuple[Callable[[Array, Array], Array], Array | None]:
     """dx/dt = f(x, u) on a tape where that is possible, and T: x holds T q and T qd, if any."""
     functions = plan.model.functions
-    wide = plan.wrench is not None or plan.model.reading.beta != "newton"
+    wide = plan.wrench is not None or plan.model.reading.carries_roots
     chain = isinstance(functions, ChainFunctions) and functions.taped and not wide
     if chain and isinstance(functions, ChainFunctions):
         tape = functions.rate_in_ends()

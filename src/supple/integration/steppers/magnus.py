@@ -96,7 +96,7 @@ class Magnus(Stepper):
             return "is for Decoupling along a trajectory"
         if model.size == model.joints:
             return "is for links that bend"
-        if model.reading.beta != "newton":
+        if model.reading.carries_roots:
             return "does not integrate beta"
         path, k, n = plan.tau.trajectory, model.joints, model.size
         r, rd, _ = path(0.0)

@@ -25,6 +25,7 @@ __all__ = ["Adams", "BackwardDifferences"]
 
 Array = NDArray[np.float64]
 BLOCKS = (64, 8, 1)  # samples in one call
+SEEN_AHEAD = 8  # samples in one call where loops may run into a dead point
 DEGREE = 7  # of the polynomials
 FIT = 1e-11  # of an input's largest value: how well they meet it between their nodes
 SHORTEST = 2e-10  # of the run: a piece in which an input jumps
@@ -61,7 +62,7 @@ class _Multistep(Stepper):
             a = first
             while a < last:
                 for size in BLOCKS:
-                    if size > last - a:
+                    if size > last - a or (size > SEEN_AHEAD and plan.model.functions.iterates):
                         continue
                     times = (plan.grid[a], plan.grid[a + size])
                     states = self._block(plan, x, times, size, course)
@@ -133,6 +134,7 @@ class _Multistep(Stepper):
             "abstol": plan.tolerance * 1e-2,
             "max_num_steps": MOST if plan.model.functions.iterates else 10_000_000,
             "disable_internal_warnings": True,
+            "show_eval_warnings": False,  # steps into a dead point are told by the run itself
         }
         problem = {"x": x, "t": s, "p": p, "ode": length * f(unit * x, ca.vertcat(*u)) / unit}
         parts = (np.arange(1, size + 1) / size).tolist()

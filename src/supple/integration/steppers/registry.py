@@ -57,5 +57,5 @@ def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
     if 1 / wanted <= max(MANY, STIFF / accurate):
         return rk4
     if isinstance(plan.tau, Feedback):
-        return STEPPERS["generalised-alpha" if plan.model.reading.beta == "newton" else "rk4"]
+        return STEPPERS["rk4" if plan.model.reading.carries_roots else "generalised-alpha"]
     return FINE if on_tape(plan) and 1 / wanted <= TAPED else STEPPERS["bdf"]

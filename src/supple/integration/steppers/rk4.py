@@ -136,12 +136,7 @@ def on_tape(plan: Plan) -> bool:
     expression.
     """
     functions, law = plan.model.functions, plan.controller
-    if (
-        plan.wrench is not None
-        or plan.compiled
-        or plan.memory
-        or plan.model.reading.beta != "newton"
-    ):
+    if plan.wrench is not None or plan.compiled or plan.memory or plan.model.reading.carries_roots:
         return False
     own = law is None or type(law).acceleration is Controller.acceleration
     return own and isinstance(functions, ChainFunctions) and functions.taped

@@ -58,7 +58,7 @@ class Stepper(ABC):
             "data": not function and plan.controller is None,
             "wrench": plan.wrench is not None,
             "memory": plan.memory > 0,
-            "beta": plan.model.reading.beta == "integrated",
+            "beta": plan.model.reading.carries_roots,
             **dict.fromkeys(plan.model.functions.needs, True),
         }
         for word, needed in needs.items():

@@ -50,13 +50,23 @@ CLOSE = 1e-6  # what the lower order may be off; the higher one is then off by 1
 
 @dataclass(frozen=True, eq=False)
 class Sensitivities(Natural, Answer):
-    """Natural frequencies of one configuration and their derivatives.
+    """Natural frequencies in one pose and their derivatives.
 
-    Attributes:
-        robot, theta: what was asked about.
-        omega: (count,) rad/s.  coincident: (count,) whether a root has others at the same place;
-        its derivatives are then those of the whole group, ascending.
-        derivatives: for each parameter (count,), rad/s per unit of the parameter.
+    From `supple.sensitivities`.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    theta : ndarray
+        Joint coordinates (joints,).
+    omega : ndarray
+        Natural frequencies (count,), rad/s.
+    derivatives : dict
+        For each parameter an array (count,), rad/s per unit of the parameter.
+    coincident : ndarray of bool
+        Whether a frequency coincides with others, (count,). Its derivatives are then those of the
+        whole group, ascending.
     """
 
     robot: Robot
@@ -68,10 +78,6 @@ class Sensitivities(Natural, Answer):
     dims: ClassVar = {"omega": ("mode",), "frequency_hz": ("mode",), "coincident": ("mode",)}
     table_rows: ClassVar = ("mode",)
     units: ClassVar = {"omega": "rad/s", "frequency_hz": "Hz"}
-
-    def __repr__(self) -> str:
-        names = ", ".join(self.derivatives)
-        return f"<Sensitivities of {self.robot.name}: {len(self.omega)} modes by {names:.60}>"
 
 
 @checked(
@@ -91,10 +97,35 @@ def sensitivities(
     position: ArrayLike | None = None,
     joints: Joints = "locked",
 ) -> Sensitivities:
-    """Return the derivatives of the first `count` natural frequencies by parameters.
+    """Derivatives of natural frequencies with respect to parameters.
 
-    A parameter is a path of the robot file (`links.link1.section.wall`, `payload.mass`) or a
-    coordinate (`theta.link2`, `position.x`); theta or position say where the robot stands.
+    Parameters
+    ----------
+    robot : Robot
+        Arm, Delta or mechanism.
+    theta : array_like, optional
+        Joint coordinates (joints,), rad or m. Default: zero.
+    parameters : sequence of str
+        Paths of the robot file (``links.link1.section.wall``, ``payload.mass``) or coordinates
+        (``theta.link2``, ``position.x``).
+    count : int
+        Number of modes.
+    position : array_like, optional
+        Instead of `theta`: position (3,) of a Delta's platform, m.
+    joints : {"locked", "free"}
+        Whether the motors hold the joints.
+
+    Returns
+    -------
+    Sensitivities
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("industrial-3")
+    >>> found = supple.sensitivities(robot, [0, 0.785, 0.785], ["payload.mass"], count=2)
+    >>> found.derivatives["payload.mass"].round(3)  # rad/s per kg
+    array([-0.299, -0.954])
     """
     if isinstance(parameters, str) or not all(isinstance(p, str) for p in parameters):
         raise SuppleError(f"parameters is {parameters!r:.60}: give a list of paths")

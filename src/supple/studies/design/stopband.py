@@ -16,10 +16,16 @@ so that sum_j sin|d_j| |W' Q_j W| + (1 - cos d_j) |W' P_j W| < 1 proves a cell (
 lowers every frequency: the band is free for all payloads if as many frequencies lie below its lower
 edge with the lightest as below its upper edge with the heaviest. Cells that are not proven are
 halved.
+
+A joint changes nothing where what lies before it looks the same from its far side at every angle:
+the first joint of an arm that stands on the ground, or on a foundation or column that is alike all
+around. Such joints are found beforehand and cost nothing.
 """
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,8 +37,10 @@ from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, instance, number, optional, reals, switch, vector, whole
 from ...assembly import exact_ends
+from ...budget import LONG, SizeWarning
 from ...errors import SuppleError
 from ...kernels.spatial import transport
+from ...kernels.threads import one_thread
 from ...robot import Robot, a_robot
 from ...structure import Structure, structure_of
 from ..vibration.modes import modes
@@ -48,20 +56,37 @@ EDGE = 1e-10  # relative: how far beyond its ends a band is looked at; frequenci
 SAFE = 1 - 1e-6  # the rounding of eigenvalues and norms, far below it, stays inside
 HIGHEST = 1e12  # Hz that a band may reach
 FARTHEST = 1e6  # rad from zero that a box may begin
+ALIKE = 1e-9  # relative: by less what lies before a joint may differ from angle to angle
+FORESEEN_AFTER = 3.0  # s after which the time that a proof will take is foreseen
 
 
 @dataclass(frozen=True, eq=False)
 class Band(Answer):
-    """Whether a band of frequencies is free over a box.
+    """Whether a band of frequencies is free over a box of poses and payloads.
 
-    Attributes:
-        free: True (proven), False (there is one, `at`), None (not decided at this resolution).
-        at: a configuration with a frequency in the band, by the keys of the box, or None.
-        frequency_hz: that frequency, or None.
-        cells: how many cells were looked at.  undecided: how many were left.
-        margin_hz: least distance from the band to a frequency at the middle of any cell; the
-        distance over the whole box may be smaller.
-        rests_on: what the proof rests on, in words.
+    From `supple.stopband`.
+
+    Attributes
+    ----------
+    robot : Robot
+        The arm.
+    low_hz, high_hz : float
+        The band, Hz.
+    free : bool or None
+        True (proven), False (a violation is in `at`), None (not decided at this resolution).
+    at : dict or None
+        A pose with a frequency in the band, by the keys of the box.
+    frequency_hz : float or None
+        That frequency, Hz.
+    cells, undecided : int
+        Number of cells examined, and left undecided.
+    margin_hz : float
+        Smallest distance from the band to a frequency at the middle of any cell, Hz; over the whole
+        box it may be smaller.
+    rests_on : str
+        Assumptions of the proof.
+    unchanged : tuple of str
+        Coordinates of the box that change no frequency.
     """
 
     robot: Robot
@@ -77,6 +102,7 @@ class Band(Answer):
         "counts of eigenvalues in floating-point numbers and a bound on how far they move within a "
         "cell (Weyl); frequencies fall as payload grows; joints locked, links as described"
     )
+    unchanged: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.free is True
@@ -102,6 +128,7 @@ ARGUMENTS: dict[str, Check] = {
 
 
 @checked(**ARGUMENTS)
+@one_thread
 def stopband(
     robot: Robot,
     band: tuple[float, float],
@@ -112,17 +139,45 @@ def stopband(
     cells: int = 2_000_000,
     progress: bool | None = None,
 ) -> Band:
-    """Prove that no natural frequency lies in a band for any pose and payload of a box.
+    """Prove that no natural frequency lies in a band, for any pose and payload in a box.
 
-    Args:
-        robot: a serial arm.
-        band: (low, high) in Hz, both ends included.
-        over: the box: {"theta.link2": (low, high), ..., "payload.mass": (low, high)}; revolute
-        joints and the payload's mass.
-        theta: where joints that do not vary stand; zero unless given.
-        resolution: rad; cells smaller than this are given up.
-        cells: how many are looked at, at most.
-        progress: whether to tell it on the error stream; where somebody looks unless given.
+    Parameters
+    ----------
+    robot : Robot
+        A serial arm, joints locked.
+    band : (low, high)
+        Frequencies in Hz, both ends included.
+    over : mapping
+        The box, ``{"theta.link2": (low, high), "payload.mass": (low, high)}``: coordinates of
+        revolute joints and the payload's mass.
+    theta : array_like, optional
+        Joint coordinates (joints,) of the joints that do not vary. Default: zero.
+    resolution : float
+        Smallest cell in rad; smaller ones are given up and count as not decided.
+    cells : int
+        Largest number of cells to examine.
+    progress : bool, optional
+        Show a progress line. Default: only if stderr is a terminal.
+
+    Returns
+    -------
+    Band
+        `free` is True (proven), False (a violation is in `at`) or None (not decided).
+
+    Notes
+    -----
+    The box is divided into cells. In each, the natural frequencies below the band's ends are
+    counted at the middle, and Weyl's inequality bounds how far the eigenvalues of the dynamic
+    stiffness can move within the cell.
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("de-luca-two-link")
+    >>> supple.stopband(robot, (2.0, 3.0), over={"theta.link2": (0.0, 0.5)}).free
+    False
+    >>> supple.stopband(robot, (0.8, 1.5), over={"theta.link2": (0.0, 0.5)}).free
+    True
     """
     low, high = _interval("band", band)
     if low <= 0 or high > HIGHEST:
@@ -133,34 +188,92 @@ def stopband(
     robots = [asked.changed({"payload.mass": m} if mass else {}) for m in mass or (0.0, 0.0)]
     ends = 2 * np.pi * np.array([low * (1 - EDGE), high * (1 + EDGE)])
     edges = [_Edge(one, asked, float(end)) for one, end in zip(robots, ends, strict=True)]
-    telling = Progress(1, "cells", progress)
-    keys, looked, given_up, margin = list(box), 0, 0, np.inf
-    middle, half = (np.array([[(b + s * a) / 2 for a, b in box.values()]]) for s in (1, -1))
-    while len(middle):
-        (some, middle), (width, half) = ((x[-BATCH:], x[:-BATCH]) for x in (middle, half))
-        looked += len(some)
-        telling.total = looked + len(middle)
-        telling.step(len(some))
-        counts, shares = zip(*(edge.looked_at(some, width) for edge in edges), strict=True)
-        different = np.flatnonzero(counts[0] != counts[1])
-        if len(different):
-            telling.end()
-            place = dict(zip(keys, some[different[0]].tolist(), strict=True))
-            found = _violation(robot, asked, place, mass, (low, high))
-            on_edge = int(found[0] is None)  # as far as rounding can tell
-            return Band(robot, low, high, None if on_edge else False, *found, looked, on_edge, 0.0)
-        margin = min(margin, _margin(robots, asked, keys, some[:1], (low, high)))
-        left = np.flatnonzero(~(np.maximum(*(one.sum(axis=1) for one in shares)) < SAFE))
-        small = width[left].max(axis=1, initial=0.0) < resolution
-        given_up, left = given_up + int(small.sum()), left[~small]
-        if looked + len(middle) > cells:
-            given_up += len(middle) + len(left)
-            break
-        parts = _halved(some[left], width[left], np.maximum(*shares)[left])
-        middle, half = np.vstack([middle, parts[0]]), np.vstack([half, parts[1]])
-    telling.end()
+    keys = list(box)
+    live = np.array([not all(edge.alike[key] for edge in edges) for key in keys], bool)
+    unchanged = tuple(key for key, changes in zip(keys, live, strict=True) if not changes)
+    watch = _Watch(Progress(1, "cells", progress))
+    looked, given_up, margin = 0, 0, np.inf
+    middle = np.array([[(a + b) / 2 for a, b in box.values()]])
+    half = np.array([[(b - a) / 2 for a, b in box.values()]])
+    try:
+        while len(middle):
+            some, middle = middle[-BATCH:], middle[:-BATCH]
+            width, half = half[-BATCH:], half[:-BATCH]
+            looked += len(some)
+            counts, shares = zip(*(edge.looked_at(some, width) for edge in edges), strict=True)
+            share = np.where(live, np.maximum(*shares), 0.0)
+            different = np.flatnonzero(counts[0] != counts[1])
+            if len(different):
+                place = dict(zip(keys, some[different[0]].tolist(), strict=True))
+                found = _violation(robot, asked, place, mass, (low, high))
+                on_edge = int(found[0] is None)  # as far as rounding can tell
+                free = None if on_edge else False
+                return Band(
+                    robot, low, high, free, *found, looked, on_edge, 0.0, unchanged=unchanged
+                )
+            margin = min(margin, _margin(robots, asked, keys, some[:1], (low, high)))
+            bound = np.maximum(*(np.where(live, one, 0.0).sum(axis=1) for one in shares))
+            is_proven = bound < SAFE
+            still_wide = np.where(live, width, 0.0).max(axis=1, initial=0.0) >= resolution
+            given_up += int((~is_proven & ~still_wide).sum())
+            left = np.flatnonzero(~is_proven & still_wide)
+            decided = is_proven | ~still_wide
+            watch.step(len(some), 0.5 ** watch.halvings(width[decided], box, live))
+            if looked + len(middle) > cells:
+                given_up += len(middle) + len(left)
+                break
+            parts = _halved(some[left], width[left], share[left])
+            middle, half = np.vstack([middle, parts[0]]), np.vstack([half, parts[1]])
+    finally:
+        watch.telling.end()
     free = None if given_up else True
-    return Band(robot, low, high, free, None, None, looked, given_up, float(margin))
+    return Band(
+        robot, low, high, free, None, None, looked, given_up, float(margin), unchanged=unchanged
+    )
+
+
+class _Watch:
+    """How far a proof is, by the part of the box that is decided; tells when it will take long."""
+
+    def __init__(self, telling: Progress) -> None:
+        self.telling = telling
+        self.began = time.monotonic()
+        self.looked = 0
+        self.decided = 0.0  # part of the box
+        self.has_warned = False
+
+    @staticmethod
+    def halvings(
+        width: Array, box: Mapping[str, tuple[float, float]], live: NDArray[np.bool_]
+    ) -> Array:
+        """How often the box was halved to make cells of these half widths, (n,)."""
+        whole = np.array([(b - a) / 2 for a, b in box.values()])
+        times = np.log2(np.where(live & (whole > 0), whole, 1.0))
+        own = np.log2(np.where(live & (whole > 0), width, 1.0))
+        return np.asarray((times - own).sum(axis=1))
+
+    def step(self, cells: int, parts: Array) -> None:
+        """Count cells that were looked at, and which parts of the box they decided."""
+        self.looked += cells
+        self.decided += float(parts.sum())
+        fraction = min(max(self.decided, 1e-12), 1.0)
+        self.telling.total = max(self.looked, int(min(self.looked / fraction, 1e15)))
+        self.telling.step(cells)
+        elapsed = time.monotonic() - self.began
+        foreseen = elapsed / fraction
+        if not self.has_warned and elapsed > FORESEEN_AFTER and foreseen - elapsed > LONG:
+            self.has_warned = True
+            long = f"about {foreseen:.0f} s"
+            if foreseen > 100:
+                long = f"about {foreseen / 60:.2g} minutes"
+            if foreseen > 3600 * 24:
+                long = "more than a day"
+            warnings.warn(
+                f"this proof will take {long} ({100 * self.decided:.2g} % of the box is decided "
+                f"after {elapsed:.0f} s): a narrower band, a smaller box or fewer cells take less",
+                SizeWarning,
+                stacklevel=5,
+            )
 
 
 def _interval(key: str, edges: Any, single: bool = False) -> tuple[float, float]:
@@ -295,6 +408,8 @@ class _Edge:
         fine, owners = refined(whole.at(0), 1.1 * omega)
         self._lay_out(fine, omega)
         self.ties: list[tuple[int, NDArray[np.int64], Array, Array]] = []
+        self.alike: dict[str, bool] = {}
+        changing: set[int] = set()  # pieces whose joints change what is seen after them
         links = [segment.name for segment in whole.segments]
         for key in asked.coordinate_keys:
             i = links.index(key.partition(".")[2])
@@ -316,6 +431,9 @@ class _Edge:
             self.A[np.ix_(tie, across)], self.A[np.ix_(across, tie)] = a, a.T
             keep = (np.abs(b) + np.abs(c)).any(axis=0)
             self.ties.append((piece, across[keep], b[:, keep], c[:, keep]))
+            self.alike[key] = not keep.any() or self._is_alike(fine, piece, changing, T, D)
+            if not self.alike[key]:
+                changing.add(piece)
         # Scale unknowns so that rows are alike in size (the count does not change)
         size = np.abs(self.A)
         for piece, columns, b, c in self.ties:
@@ -328,6 +446,64 @@ class _Edge:
             d /= np.sqrt((size * d * d[:, None]).max(axis=1))
         self.d = d
 
+    def _is_alike(
+        self, fine: Structure, piece: int, changing: set[int], T: Array, D: Array
+    ) -> bool:
+        """Whether what lies before a joint looks the same from its far side at every angle.
+
+        All before it is condensed to its compliance Y where the joint sits; behind the joint it is
+
+            T(theta) Y T(theta)' + D(theta) Z D(theta)',
+
+        Z of the joint's own springs. T and D hold cos(theta) and sin(theta), so that what is equal
+        at five angles or more is equal at all; then the count does not depend on theta
+        (Haynsworth). T (4, R, R) and D (4, R, r) are given at quarter turns.
+        """
+        before: list[int] = []
+        above = fine.segments[piece].parent
+        while above >= 0:
+            if above in changing:
+                return False
+            before.append(above)
+            above = fine.segments[above].parent
+        R = len(self.axes)
+        Y = np.zeros((R, R))
+        if before:
+            own: list[int] = []
+            for i in before:
+                own += [*range(self.first[i], self.first[i + 1]), *self.rows[i].tolist()]
+            columns, reach = self.end[fine.segments[piece].parent]
+            sub = self.A[np.ix_(own, own)]
+            load = np.zeros((len(own), R))
+            load[[own.index(column) for column in columns.tolist()]] = reach.T
+            size = np.sqrt(np.maximum(np.abs(sub).max(axis=1), 1e-300))
+            scaled = sub / np.outer(size, size)
+            if np.linalg.cond(scaled) > 1e10:
+                return False  # it rings by itself here: no compliance to compare
+            Y = load.T @ (np.linalg.solve(scaled, load / size[:, None]) / size[:, None])
+        springs = np.diag([self.A[column, column] for column in self.released[piece].tolist()])
+        if (np.diag(springs) == 0).any():
+            return False
+        Z = np.linalg.inv(springs) if len(springs) else springs
+
+        def at_angle(quarters: Array, angle: float) -> Array:
+            constant = (quarters[0] + quarters[2]) / 2
+            cosine = (quarters[0] - quarters[2]) / 2
+            sine = (quarters[1] - quarters[3]) / 2
+            return np.asarray(constant + cosine * np.cos(angle) + sine * np.sin(angle))
+
+        seen = []
+        for angle in 0.3 + 2 * np.pi * np.arange(7) / 7:
+            turned, released = at_angle(T, angle), at_angle(D, angle)
+            seen.append(turned @ Y @ turned.T + released @ Z @ released.T)
+        # lengths and angles are of different units: each entry against those of its kind
+        scale = np.sqrt(np.abs(np.diagonal(seen, axis1=1, axis2=2)).max(axis=0))
+        kinds = np.where(self.axes < 3, 0, 1)
+        for kind in (0, 1):
+            scale[kinds == kind] = scale[kinds == kind].max(initial=0.0)
+        weight = np.outer(scale, scale)
+        return bool((np.abs(np.array(seen) - seen[0]) <= ALIKE * weight).all())
+
     def _lay_out(self, fine: Structure, omega: float) -> None:
         """Unknowns: root and inner coordinates of every piece, releases, then one tie a root."""
         self.axes = np.asarray(fine.axes)
@@ -336,6 +512,7 @@ class _Edge:
         kept = [np.flatnonzero(np.abs(S[self.axes]).any(axis=0)) for S in ends]
         sizes = [R + len(w) + len(s.releases) for w, s in zip(kept, fine.segments, strict=True)]
         first = np.concatenate([[0], np.cumsum(sizes)])
+        self.first = first.tolist()
         n = len(fine.segments)
         N = int(first[-1]) + n * R
         A = np.zeros((N, N))

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, checked, instance, optional, switch, whole
+from ...arguments import LARGEST_FLOAT, Check, checked, instance, optional, shown, switch, whole
 from ...editing import dumped
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
+from .fingerprint import fingerprint
 from .gathered import checked_reduction, dataset, merged, on_grid, reduced, reduced_dataset
 from .swept import STUDIES
 from .varied import Varied
@@ -33,12 +34,13 @@ __all__ = ["Question", "SweepWarning", "sweep"]
 
 Array = NDArray[Any]
 CHUNK = 4096  # configurations
+DEEPEST = 100  # levels of lists in lists
 MOST = 10**8  # values in memory at most
 SAMPLERS = ("random", "latin", "sobol")
 
 
 class SweepWarning(UserWarning):
-    """A sweep that did not come to its end."""
+    """A sweep was not completed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,10 @@ class Question:
     def chunks(self) -> int:
         """Number of chunks."""
         return -(-self.count // self.chunk)
+
+    def size(self, index: int) -> int:
+        """Return the number of configurations of one chunk."""
+        return max(0, min(self.chunk, self.count - index * self.chunk))
 
     def columns(self, index: int) -> dict[str, Array]:
         """Return the values of every key in one chunk, (m,) each."""
@@ -150,41 +156,33 @@ class Question:
         return mill.hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, depth: int = 0) -> Any:
     """A value that JSON holds as it is; of any other object what tells it from all others."""
+    if depth > DEEPEST:
+        raise SuppleError(f"an option is {shown(value)}: it holds itself, or is nested too deeply")
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiub":
         return value.tolist()
+    if isinstance(value, int) and abs(value) > LARGEST_FLOAT:
+        raise SuppleError(f"an option is {shown(value)}: it is too large")
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(one, depth + 1) for one in value]
     return f"{type(value).__name__} {_fingerprint(value)}"
 
 
 def _fingerprint(value: Any) -> str:
-    """A hash of an object's contents: of a function its code and constants."""
-    code = getattr(value, "__code__", None)
-    if code is not None:
-        held: tuple[Any, ...] = (
-            code.co_code,
-            code.co_names,
-            repr(code.co_consts).split(" at 0x")[0],
-        )
-        held += (value.__defaults__, value.__module__)
-        if value.__closure__:
-            held += tuple(cell.cell_contents for cell in value.__closure__)
-    else:
-        held = (value,)
+    """A hash of an object's contents: of a function its code and all that the code reaches."""
     try:
-        return hashlib.sha256(pickle.dumps(held)).hexdigest()[:16]
-    except (pickle.PicklingError, TypeError, AttributeError):
+        return fingerprint(value)
+    except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
         raise SuppleError(
             f"{value!r:.60} cannot be told from others, so a sweep could not say what it computed: "
             "give a function or object of a module"
         ) from None
 
 
-def question(  # noqa: PLR0913 - what `sweep` takes, checked in one place
+def question(
     robot: Robot,
     study: str | Callable[..., Any],
     over: Mapping[str, Any],
@@ -246,10 +244,10 @@ def question(  # noqa: PLR0913 - what `sweep` takes, checked in one place
 def _axis(key: str, value: Any) -> Array:
     try:
         axis = np.atleast_1d(np.asarray(value, float))
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         axis = np.empty((0, 0))
     if axis.ndim != 1 or not len(axis) or not np.isfinite(axis).all():
-        raise SuppleError(f"over '{key}' is {value!r:.60}: give finite numbers")
+        raise SuppleError(f"over '{key}' is {shown(value)}: give finite numbers")
     return axis
 
 
@@ -275,25 +273,57 @@ def sweep(
     progress: bool | None = None,
     **asked: Any,
 ) -> xarray.Dataset:
-    """Return a study's answers over a grid, a table or a sample, as an xarray Dataset.
+    """Answer one question over a grid, a table or a sample of poses and parameters.
 
-    Args:
-        robot: the robot that varies.
-        study: "modes", "statics", "simulate" or "stability" (of models in `basis=`; `trajectory=`
-        may be a function of theta), or a function (robot, theta=...) -> number, array or dict.
-        over: what varies: {"theta.link2": values, "payload.mass": values, ...}; a grid of all.
-        out: a folder for the chunks: an interrupted sweep goes on where it stopped, a finished one
-        is read. Beyond 1e8 values the answer is a Zarr store there, read as needed.
-        scheduler: serial, threads, processes, or the address of a Dask scheduler. Answers are the
-        same to the last bit.
-        workers: how many threads or processes; one for each core unless given.
-        shard: (i, n): compute only every n-th chunk, from the i-th (0-based) on; needs `out`. What
-        other shards have not computed yet is NaN.
-        progress: whether to tell it on the error stream; where somebody looks unless given.
-        asked: sample ("random", "latin", "sobol" between the least and largest value of each key,
-        or a table of columns), samples, seed; theta or position, where coordinates that do not
-        vary stand; chunk; reduce ("minimum", "maximum", "histogram" with edges, rad/s) to keep only
-        extremes, where they are, and counts; all else is an option of the study, such as count.
+    Parameters
+    ----------
+    robot : Robot
+        Robot whose pose or parameters vary.
+    study : {"modes", "statics", "simulate", "stability"} or callable
+        The question. ``simulate`` and ``stability`` need ``basis=``, and their ``trajectory=`` may
+        be a function of theta. A function has the form ``f(robot, theta=...)`` and returns a
+        number, an array or a dict.
+    over : mapping
+        What varies and its values, ``{"theta.link2": values, "payload.mass": values}``: joint
+        coordinates or paths of the robot file. Several keys form a grid.
+    out : str or path, optional
+        Folder for intermediate results. An interrupted sweep is resumed from there, a finished one
+        is read. Above 1e8 values the answer is a Zarr store in that folder, read as needed.
+    scheduler : str
+        ``serial``, ``threads``, ``processes``, or the address of a Dask scheduler. The answers are
+        identical to the last bit.
+    workers : int, optional
+        Number of threads or processes. Default: one per core.
+    shard : (i, n), optional
+        Compute only every n-th chunk, starting with the i-th (from 0); needs `out`. What other
+        shards have not computed yet is NaN.
+    progress : bool, optional
+        Show a progress bar. Default: only if stderr is a terminal.
+    **asked
+        ``sample`` ("random", "latin" or "sobol" between the smallest and largest value of each key,
+        or a table of columns) with ``samples`` and ``seed``; ``theta`` or ``position`` of the
+        coordinates that do not vary; ``chunk``; ``reduce`` ("minimum", "maximum", or "histogram"
+        with ``edges`` in rad/s) to keep only extremes and counts. All others are options of the
+        study, such as ``count``.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimensions are the keys of `over`; for modes the variables are `omega` (.., mode) in rad/s,
+        `width` and `valid`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import supple
+    >>> table = supple.sweep(
+    ...     supple.load("industrial-3"),
+    ...     "modes",
+    ...     over={"theta.link2": np.linspace(-1, 1, 5), "payload.mass": [0, 5, 10]},
+    ...     count=2,
+    ... )
+    >>> table["omega"].dims, table["omega"].shape
+    (('theta.link2', 'payload.mass', 'mode'), (5, 3, 2))
     """
     one = question(robot, study, over or {}, **asked)
     if shard is not None:
@@ -308,7 +338,7 @@ def sweep(
 
         kept = Chunks(out, key, one.told())
     answers, stopped = _computed(one, kept, shard, progress, scheduler, workers)
-    found = _gathered(one, kept, answers)
+    found, computed_count = _gathered(one, kept, answers)
     for name, slides in architecture_of(robot).motors:
         if slides and f"theta.{name}" in found.coords:
             found[f"theta.{name}"].attrs["units"] = "m"
@@ -316,6 +346,8 @@ def sweep(
         {
             **{k: v if isinstance(v, str) else json.dumps(v) for k, v in one.told().items()},
             "hash": key,
+            "configurations": one.count,
+            "computed": computed_count,
             "message": stopped,
         }
     )
@@ -334,7 +366,7 @@ def _computed(
     stopped = ""
     telling = Progress(one.count, "configurations", progress)
     ready: frozenset[int] = frozenset() if kept is None else kept.ready()
-    telling.step(one.chunk * len(ready), known=True)
+    telling.step(sum(one.size(index) for index in ready), known=True)
     todo = [
         index
         for index in range(one.chunks)
@@ -353,9 +385,13 @@ def _computed(
                         "part of the grid"
                     )
                 answers[index] = found
-            telling.step(one.chunk)
+            telling.step(one.size(index))
     except KeyboardInterrupt:
         stopped = f"stopped by the user: {telling.done:,} of {one.count:,} configurations are done"
+        if kept is None:
+            stopped += "; with a folder as out= (--out) a sweep goes on where it stopped"
+        else:
+            stopped += "; the same call goes on where it stopped"
         warnings.warn(stopped, SweepWarning, stacklevel=4)
     finally:
         telling.end()
@@ -364,19 +400,24 @@ def _computed(
 
 def _gathered(
     one: Question, kept: Chunks | None, answers: Mapping[int, Mapping[str, Array]]
-) -> xarray.Dataset:
-    """All that was computed: reduced, in memory, or, where it is too large, from a Zarr store."""
+) -> tuple[xarray.Dataset, int]:
+    """All that was computed: reduced, in memory, or, where it is too large, from a Zarr store.
+
+    With it the number of configurations that were computed.
+    """
     chunks: Mapping[int, Mapping[str, Array]] = answers if kept is None else kept
     numbers = sorted(chunks)
+    computed_count = sum(one.size(index) for index in numbers)
     if one.reduce:
         total = merged(chunks[index] for index in numbers)
-        return reduced_dataset(total, list(one.axes), one.edges)
+        return reduced_dataset(total, list(one.axes), one.edges), computed_count
     if kept is not None and numbers and _values(kept[numbers[0]]) * one.count > MOST:
         from ...files.store import stored
 
-        return on_grid(stored(kept, one.count, one.chunk), one.axes, one.grid, one.shape)
+        flat = stored(kept, one.count, one.chunk)
+        return on_grid(flat, one.axes, one.grid, one.shape), computed_count
     found = {index: chunks[index] for index in numbers}
-    return dataset(found, one.axes, one.grid, one.shape, one.chunk)
+    return dataset(found, one.axes, one.grid, one.shape, one.chunk), computed_count
 
 
 def _values(found: Mapping[str, Array]) -> int:

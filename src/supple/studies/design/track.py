@@ -41,8 +41,16 @@ NARROW = 0.2  # relative gap of two neighbours above which nobody speaks of a ve
 class Veering(NamedTuple):
     """Where two neighbouring frequencies come closest.
 
-    `at`: the value of what changes.  `gap_hz`: their distance there, zero where they cross.
-    `branches`: the two, counted from one.  `crossing`: whether they pass through each other.
+    Parameters
+    ----------
+    at : float
+        Value of the changing quantity.
+    gap_hz : float
+        Distance of the frequencies there, Hz; zero where they cross.
+    branches : (int, int)
+        The two branches, from 1.
+    crossing : bool
+        Whether they cross instead of veering apart.
     """
 
     at: float
@@ -53,16 +61,30 @@ class Veering(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tracks(Natural, Answer):
-    """Natural frequencies as branches over one thing that changes.
+    """Natural frequencies as continuous branches over one changing quantity.
 
-    Attributes:
-        robot: as described.  key: what changes.  x: (n,) its values.
-        omega: (n, branches) rad/s; a branch keeps its column.
-        number: (n, branches) which natural frequency a branch is at each value, counted from one.
-        kinds: (branches,) what each branch is where it begins.
-        veerings: where neighbours come close and exchange their shapes, or cross.
-        asked: how many configurations were computed in all.
-        certified: whether every root behind it is.
+    From `supple.track`.
+
+    Attributes
+    ----------
+    robot : Robot
+        Nominal robot.
+    key : str
+        Coordinate or parameter that changes.
+    x : ndarray
+        Its values (n,).
+    omega : ndarray
+        Frequencies (n, branches), rad/s; each branch keeps its column.
+    number : ndarray of int
+        Which natural frequency a branch is at each value, (n, branches), from 1.
+    kinds : tuple of str
+        Kind of each branch where it begins.
+    veerings : tuple of Veering
+        Where neighbours come close and exchange their shapes, or cross.
+    asked : int
+        Number of configurations computed.
+    certified : bool
+        Whether every frequency is certified.
     """
 
     robot: Robot
@@ -123,17 +145,42 @@ def track(
     joints: Joints = "locked",
     progress: bool | None = None,
 ) -> Tracks:
-    """Follow the first `count` modes while one coordinate or parameter changes.
+    """Follow modes as continuous branches while one coordinate or parameter changes.
 
-    `over` has one key, as `sweep` names them, and two or more increasing or decreasing values; in
-    between the step is chosen. The rest of the robot stands at `theta` or `position`.
+    Parameters
+    ----------
+    robot : Robot
+        Arm, Delta or mechanism.
+    over : mapping
+        One key, named as in `sweep`, with at least two increasing or decreasing values. The step in
+        between is chosen automatically.
+    count : int
+        Number of modes.
+    theta, position : array_like, optional
+        Pose of the rest of the robot. Default: zero.
+    joints : {"locked", "free"}
+        Whether the motors hold the joints.
+    progress : bool, optional
+        Show a progress line. Default: only if stderr is a terminal.
+
+    Returns
+    -------
+    Tracks
+        Branches, and where neighbours veer apart or cross.
+
+    Examples
+    --------
+    >>> import supple
+    >>> found = supple.track(supple.load("industrial-3"), {"theta.link2": [0.0, 1.5]}, count=3)
+    >>> found.omega.shape, found.certified
+    ((2, 3), True)
     """
     if len(over) != 1:
         raise SuppleError(f"over has {len(over)} keys: give one, such as theta.link2")
     ((key, given),) = over.items()
     try:
         values = np.asarray(given, float)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         values = np.zeros(0)
     good = values.ndim == 1 and (np.abs(values) <= 1e30).all()
     steps = np.diff(values) if good else np.zeros(0)

@@ -2,6 +2,8 @@
 
 `theta.NAME` is the coordinate of that link's joint (`theta.upper1` of a Delta), `position.x` one of
 a platform's, anything else a path of the robot file: `links.link2.section.wall`, `payload.mass`.
+Several paths between commas are tied, they have one value: `links.a.length,links.b.length`. A star
+stands for every entry: `links.boom.stations.*.section.wall`.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from ...arguments import vector
 from ...errors import SuppleError
 from ...robot import Robot, need_robot
 
-__all__ = ["Varied", "coordinate_names"]
+__all__ = ["Varied", "coordinate_names", "tied_paths"]
 
 Array = NDArray[np.float64]
 AXES = ("x", "y", "z")
@@ -27,6 +29,70 @@ AXES = ("x", "y", "z")
 def coordinate_names(robot: Robot) -> tuple[str, ...]:
     """Return the names of theta's entries: links whose joints move, or motors."""
     return tuple(name for name, _ in architecture_of(robot).motors)
+
+
+def _entry(robot: Robot, owner: Any, part: Any, word: str) -> Any:
+    """What a word of a path leads to, None where there is nothing; names are followed."""
+    if isinstance(part, str) and owner is not None:
+        table = robot.materials if owner[1] == "material" else robot.sections
+        part = table[part]
+    if isinstance(part, Mapping):
+        return part.get(word)
+    if isinstance(part, tuple):
+        named = [x for x in part if getattr(x, "name", None) == word]
+        place = int(word) if word.isdecimal() and len(word) < 9 else len(part)
+        return named[0] if named else part[place] if place < len(part) else None
+    return getattr(part, word, None)
+
+
+def _number_at(robot: Robot, path: str) -> float:
+    """Return the number at a path of the robot; a payload that is absent has no mass."""
+    part: Any = robot
+    owner: Any = None
+    for word in path.split("."):
+        if part is None and path == "payload.mass":
+            return 0.0
+        found = _entry(robot, owner, part, word)
+        owner, part = (part, word), found
+        if part is None and word != "payload":
+            raise SuppleError(f"'{path}' has no value in {robot.name}: give one in the robot first")
+    if path == "payload.mass" and part is None:
+        return 0.0
+    if isinstance(part, tuple) and part and all(value == part[0] for value in part):
+        part = part[0]  # one value for both planes
+    if isinstance(part, bool) or not isinstance(part, int | float):
+        raise SuppleError(f"'{path}' is {part!r:.60}: only a number can be varied")
+    return float(part)
+
+
+def tied_paths(robot: Robot, key: str) -> tuple[str, ...]:
+    """Return the paths that a key ties together: between commas, and a star for every entry."""
+    paths: list[str] = []
+    for written in key.split(","):
+        beginnings = [""]
+        for word in written.strip().split("."):
+            longer = []
+            for beginning in beginnings:
+                words = [word] if word != "*" else _names_below(robot, beginning, written)
+                longer += [f"{beginning}.{each}" if beginning else each for each in words]
+            beginnings = longer
+        paths += beginnings
+    return tuple(dict.fromkeys(paths))
+
+
+def _names_below(robot: Robot, path: str, written: str) -> list[str]:
+    """The entries of a list or table of the robot, by which a path goes on."""
+    part: Any = robot
+    owner: Any = None
+    for word in path.split(".") if path else ():
+        owner, part = (part, word), _entry(robot, owner, part, word)
+    if isinstance(part, tuple) and part:
+        return [getattr(each, "name", None) or str(k) for k, each in enumerate(part)]
+    if isinstance(part, Mapping) and part:
+        return [str(name) for name in part]
+    raise SuppleError(
+        f"'{written}': {path or 'the robot'} is no list, so that * stands for nothing"
+    )
 
 
 @dataclass(frozen=True)
@@ -55,6 +121,8 @@ class Varied:
         need_robot(robot)
         names = coordinate_names(robot)
         for key in keys:
+            if "," in key and ("theta." in key or "position." in key):
+                raise SuppleError(f"'{key}' ties coordinates: only paths of the file can be tied")
             head, _, rest = key.partition(".")
             if head == "theta" and rest not in names:
                 known = ", ".join(f"theta.{name}" for name in names) or "none, no joint moves"
@@ -86,54 +154,38 @@ class Varied:
         """The keys that change the robot itself, in order."""
         return tuple(k for k in self.keys if k not in self.coordinate_keys)
 
-    def value(self, key: str) -> float:
-        """Return what stands at a key now; a payload that is absent has no mass."""
+    def value(self, key: str, mean: bool = False) -> float:
+        """Return what stands at a key now; a payload that is absent has no mass.
+
+        Paths that are tied must have one value, unless their `mean` is asked for.
+        """
         head, _, rest = key.partition(".")
         if head == "theta" and self.theta is not None:
             return self.theta[coordinate_names(self.robot).index(rest)]
         if head == "position" and self.position is not None:
             return self.position[AXES.index(rest)]
-        # The number at a path of the robot, names of materials and sections followed
-        robot = self.robot
-        part: Any = robot
-        owner: Any = None
-        for word in key.split("."):
-            if part is None and key == "payload.mass":
-                return 0.0
-            if isinstance(part, str) and owner is not None:
-                table = robot.materials if owner[1] == "material" else robot.sections
-                part = table[part]
-            if isinstance(part, Mapping):
-                found = part.get(word)
-            elif isinstance(part, tuple):
-                named = [x for x in part if getattr(x, "name", None) == word]
-                place = int(word) if word.isdecimal() and len(word) < 9 else len(part)
-                found = named[0] if named else part[place] if place < len(part) else None
-            else:
-                found = getattr(part, word, None)
-            owner, part = (part, word), found
-            if part is None and word != "payload":
-                raise SuppleError(
-                    f"'{key}' has no value in {robot.name}: give one in the robot first"
-                )
-        if key == "payload.mass" and part is None:
-            return 0.0
-        if isinstance(part, tuple) and part and all(value == part[0] for value in part):
-            part = part[0]  # one value for both planes
-        if isinstance(part, bool) or not isinstance(part, int | float):
-            raise SuppleError(f"'{key}' is {part!r:.60}: only a number can be varied")
-        return float(part)
+        values = [_number_at(self.robot, path) for path in tied_paths(self.robot, key)]
+        if not mean and max(values) - min(values) > 1e-12 * max(map(abs, values)):
+            told = ", ".join(f"{value:g}" for value in values)
+            raise SuppleError(
+                f"'{key}' ties values that differ ({told}): give them one value first, by with_"
+            )
+        return values[0] if len(values) == 1 else sum(values) / len(values)
 
     def changed(self, values: Mapping[str, Any]) -> Robot:
         """Return the robot with parameters changed."""
-        changes = {k: v for k, v in values.items() if k in self.parameter_keys}
-        return (
-            self.robot.with_(
-                {k: (v.item() if hasattr(v, "item") else v) for k, v in changes.items()}
-            )
-            if changes
-            else self.robot
-        )
+        changes: dict[str, Any] = {}
+        for key in self.parameter_keys:
+            if key in values:
+                value = values[key]
+                plain_value = value.item() if hasattr(value, "item") else value
+                changes |= dict.fromkeys(tied_paths(self.robot, key), plain_value)
+        return self.robot.with_(changes) if changes else self.robot
+
+    def columns(self, keys: Sequence[str]) -> list[int]:
+        """Return which entries of theta or position some coordinates are."""
+        names = coordinate_names(self.robot) if self.theta is not None else AXES
+        return [names.index(key.partition(".")[2]) for key in keys]
 
     def placed(self, columns: Mapping[str, Array], count: int) -> dict[str, Array]:
         """Return theta or position (count, n) with coordinates changed, as `modes` takes them."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ...errors import SuppleError
@@ -14,6 +18,10 @@ from ...errors import SuppleError
 __all__ = ["SCHEDULERS", "Progress", "computed"]
 
 SCHEDULERS = ("serial", "threads", "processes")
+CONNECT_TIME = 15.0  # s in which a Dask scheduler must have answered
+WORKER_TIME = 60.0  # s for which a Dask cluster may be without workers
+LOOK_EVERY = 2.0  # s without an answer after which the cluster is looked at
+RESUME = "the same call with out= (--out FOLDER) goes on where it stopped"
 
 
 def computed(
@@ -56,9 +64,7 @@ def _pooled(
     else:
         from multiprocessing import get_context
 
-        # Ctrl-C is left to the process that asked: workers would each tell of it in a traceback
-        deaf = (signal.SIGINT, signal.SIG_IGN)
-        pool = ProcessPoolExecutor(count, get_context("spawn"), signal.signal, deaf)
+        pool = ProcessPoolExecutor(count, get_context("spawn"), begin_worker)
     waiting = iter(tasks)
     running: dict[Any, int] = {}
     try:
@@ -81,28 +87,159 @@ def _pooled(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
+def begin_worker() -> None:
+    """Prepare a worker process: deaf to Ctrl-C, and gone as soon as its parent is gone.
+
+    Ctrl-C is left to the process that asked: workers would each tell of it in a traceback. A
+    worker holds both ends of the pipe that it waits at, so it would never learn that nobody is
+    left to send work.
+    """
+    from multiprocessing import parent_process
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def leave_with_parent() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+
+
 def _by_dask(
     compute: Callable[[int], Any], tasks: Sequence[int], address: str
 ) -> Iterator[tuple[int, Any]]:
+    """Yield (task, answer) from the workers of a Dask cluster; every failure is one sentence."""
     try:
         import distributed
     except ImportError:
         raise SuppleError("a Dask scheduler needs the extra: pip install supple[dask]") from None
     dask: Any = distributed
+    with _quiet_dask_logs():
+        client = _dask_client(dask, address)
+        try:
+            _wait_for_dask_workers(client, address)
+            run = os.urandom(6).hex()
+            names = [f"sweep-{run}-{task}" for task in tasks]
+            futures = client.map(compute, tasks, key=names, retries=5)
+            owners = dict(zip(names, tasks, strict=True))
+            for done in _completed_futures(dask, client, futures, address):
+                yield owners[done.key], done.result()
+                done.release()
+        except dask.KilledWorker:
+            raise SuppleError(
+                f"the same chunk ended several workers of the Dask cluster at {address}: their "
+                f"memory may be short, try a smaller chunk; {RESUME}"
+            ) from None
+        except ImportError as problem:
+            raise SuppleError(
+                f"the workers of the Dask cluster at {address} cannot load what they need "
+                f"({problem}): install the same supple there; {RESUME}"
+            ) from None
+        except (CancelledError, OSError, dask.client.FutureCancelledError):
+            raise SuppleError(
+                f"the connection to the Dask scheduler at {address} was lost before all was "
+                f"computed: start it again; {RESUME}"
+            ) from None
+        finally:
+            with suppress(Exception):  # whatever a connection that broke raises when it is closed
+                client.close(timeout=2)
+
+
+@contextmanager
+def _quiet_dask_logs() -> Iterator[None]:
+    """Silence what Dask writes about lost connections: it is told in one sentence instead."""
+    prefixes = ("distributed", "tornado.application", "asyncio")
+    loggers = [
+        logging.getLogger(name)
+        for name in [*logging.Logger.manager.loggerDict, *prefixes]
+        if name.startswith(prefixes)
+    ]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
     try:
-        client = dask.Client(address, timeout="10s", set_as_default=False)
-    except (OSError, TimeoutError) as problem:
-        raise SuppleError(f"no Dask scheduler answers at {address}: {problem}") from None
-    try:
-        run = os.urandom(6).hex()
-        names = [f"sweep-{run}-{task}" for task in tasks]
-        futures = client.map(compute, tasks, key=names, retries=5)
-        owners = dict(zip(names, tasks, strict=True))
-        for done in dask.as_completed(futures, loop=client.loop):
-            yield owners[done.key], done.result()
-            done.release()
+        yield
     finally:
-        client.close()
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _dask_client(dask: Any, address: str) -> Any:
+    """Return a client of the scheduler at this address, or say why there is none."""
+    if address.startswith("tls://"):
+        try:
+            secured = dask.Security().get_connection_args("client").get("ssl_context")
+        except (OSError, ValueError, TypeError) as problem:
+            raise SuppleError(f"the certificates for {address} cannot be read: {problem}") from None
+        if secured is None:
+            raise SuppleError(
+                f"{address} is encrypted, and Dask knows no certificates: name them in its "
+                "configuration (distributed.comm.tls.ca-file, .client.cert and .client.key)"
+            )
+    found: list[Any] = []
+    failed: list[Exception] = []
+
+    def connect() -> None:
+        try:
+            found.append(dask.Client(address, timeout="10s", set_as_default=False))
+        except Exception as problem:  # noqa: BLE001 - what foreign servers make it raise
+            failed.append(problem)
+
+    # another kind of server answers nothing that Dask understands, and Dask waits for ever
+    connecting = threading.Thread(target=connect, daemon=True)
+    connecting.start()
+    connecting.join(CONNECT_TIME)
+    if found:
+        return found[0]
+    why = "what answers there is no Dask scheduler"
+    if failed:
+        why = " ".join(str(failed[0]).split())[:150] or type(failed[0]).__name__
+    raise SuppleError(
+        f"no Dask scheduler answers at {address}: {why}; start one by `dask scheduler`, and give "
+        "the address that it prints"
+    )
+
+
+def _wait_for_dask_workers(client: Any, address: str) -> None:
+    """Wait until the cluster has a worker; say so, and give up after a while."""
+    end = time.monotonic() + WORKER_TIME
+    told = False
+    while not client.nthreads():
+        if not told:
+            told = True
+            sys.stderr.write(
+                f"the Dask cluster at {address} has no workers yet: waiting {WORKER_TIME:g} s for "
+                f"one (`dask worker {address}`)\n"
+            )
+            sys.stderr.flush()
+        if time.monotonic() > end:
+            raise SuppleError(
+                f"the Dask cluster at {address} has had no workers for {WORKER_TIME:g} s: start "
+                f"some by `dask worker {address}`; {RESUME}"
+            )
+        time.sleep(0.2)
+
+
+def _completed_futures(
+    dask: Any, client: Any, futures: Sequence[Any], address: str
+) -> Iterator[Any]:
+    """Yield futures as they complete; a cluster that lost all its workers is noticed."""
+    waiting = dask.as_completed(futures, loop=client.loop)
+    looked = time.monotonic()
+    while not waiting.is_empty():
+        if waiting.has_ready():
+            yield from waiting.next_batch(block=False)
+            looked = time.monotonic()
+            continue
+        time.sleep(0.01)
+        if time.monotonic() - looked > LOOK_EVERY:
+            looked = time.monotonic()
+            if client.status != "running":
+                raise ConnectionError("the connection was lost")
+            _wait_for_dask_workers(client, address)
 
 
 class Progress:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, instance, number, optional, some, switch, vector, whole
-from ...beams.basis import Basis
+from ...beams.basis import AssumedModes, Basis
 from ...control.calm import CalmMove, Mode, calmest, left_by
 from ...control.controllers import Controller
+from ...control.platform import PlatformPath
 from ...control.trajectories import Trajectory
+from ...equations.build import build
 from ...equations.model import Model
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
@@ -25,6 +29,9 @@ CLOSE = 1.25  # modes up to so many times the lowest ring together with it
 LOOKED = 6  # modes looked at
 POINTS = 25  # poses along the move
 HIGH = 1e9  # moves a second: no limit at all
+EFFORT_ROUNDS = 12
+EFFORT_USED = 0.95  # of a limit: a move that uses so much of it is not made faster
+EFFORT_POINTS = 401  # times along a move at which efforts are looked at
 LEAST = 0.01  # of the bending: less than this is not asked for by another move
 
 
@@ -43,6 +50,7 @@ ARGUMENTS: dict[str, Check] = {
     "speed_limit": some(0),
     "acceleration_limit": some(0),
     "jerk_limit": optional(some(0)),
+    "effort_limit": optional(some(0)),
     "duration": optional(number(0, 1e6, above=True, unit="of seconds")),
     "left": _left,
     "band": number(0, 0.5),
@@ -53,7 +61,7 @@ ARGUMENTS: dict[str, Check] = {
 
 
 @checked(**ARGUMENTS)
-def calm_move(  # noqa: PLR0913 - every limit of a move
+def calm_move(
     robot: Robot,
     start: ArrayLike,
     end: ArrayLike,
@@ -61,6 +69,7 @@ def calm_move(  # noqa: PLR0913 - every limit of a move
     acceleration_limit: float | Sequence[float],
     jerk_limit: float | Sequence[float] | None = None,
     *,
+    effort_limit: float | Sequence[float] | None = None,
     duration: float | None = None,
     left: float | Trajectory = 0.02,
     band: float = 0.05,
@@ -69,21 +78,55 @@ def calm_move(  # noqa: PLR0913 - every limit of a move
     basis: Basis | Model | None = None,
     platform: bool = False,
 ) -> CalmMove:
-    """Return the fastest move in a straight line that leaves a robot's lowest modes calm.
+    """Fastest straight move that leaves a robot's lowest modes at rest.
 
-    Args:
-        robot: as planned for; its motors held, by `servo` if one is given.
-        start, end: joint coordinates, or with `platform` places of a Delta's platform.
-        speed_limit, acceleration_limit, jerk_limit: one value or one for each coordinate; without
-        a jerk limit acceleration rises within a period of the first mode that is not looked after.
-        duration: s; the calmest move that takes so long, instead of the fastest.
-        left: what may be left, a part of the bending under the largest acceleration (a step of
-        acceleration leaves 1); or a Trajectory, such as the same move shaped: as much as it leaves.
-        band: by which part the frequencies may be off, to both sides.
-        groups: how many groups of modes are looked after; modes within 25 % of another are one.
-        basis: of the Model on which the poles with a servo are found, or that Model.
+    Parameters
+    ----------
+    robot : Robot
+        Nominal robot, motors locked or controlled by `servo`.
+    start, end : array_like
+        Joint coordinates (joints,), rad or m; with `platform` positions (3,) of a Delta's platform.
+    speed_limit, acceleration_limit, jerk_limit : float or sequence
+        One value or one per coordinate. Without a jerk limit the acceleration rises within one
+        period of the first mode that is not controlled.
+    effort_limit : float or sequence, optional
+        Limits of the motors, N m or N. Speed and acceleration are lowered until the rigid robot
+        needs no more.
+    duration : float, optional
+        Seconds. Find the calmest move of this duration instead of the fastest.
+    left : float or Trajectory
+        Residual vibration allowed, as a fraction of the bending under the largest acceleration (a
+        step of acceleration leaves 1); or a Trajectory, such as the shaped move: as much as it
+        leaves.
+    band : float
+        Relative uncertainty of the frequencies, both ways.
+    groups : int
+        Number of groups of modes to control; modes within 25 % of each other form one group. The
+        next mode is controlled too.
+    servo : Controller, optional
+        Controller that holds the motors.
+    basis : Basis or Model, optional
+        Basis of the Model on which the closed-loop poles are computed, or that Model.
+    platform : bool
+        `start` and `end` are positions of a Delta's platform.
 
-    The mode that follows is looked after too. Linear programmes, see `supple.control.calm`.
+    Returns
+    -------
+    CalmMove
+        A Trajectory.
+
+    Notes
+    -----
+    The acceleration is piecewise linear in time; its values solve a linear programme for every
+    trial duration.
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("industrial-3")
+    >>> move = supple.calm_move(robot, [0, 0, 0], [0.5, 0.3, 0], 2.0, 10.0)
+    >>> bool(move.left < 0.02)
+    True
     """
     a, b = np.asarray(start, float), np.asarray(end, float)
     if a.shape != b.shape:
@@ -102,7 +145,87 @@ def calm_move(  # noqa: PLR0913 - every limit of a move
     J = A / rise if jerk_limit is None else _slowest("jerk_limit", jerk_limit, move)
     if isinstance(left, Trajectory):
         left = max(left_by(left, a, b, modes[: count - 1], band) / A, LEAST)
-    return calmest(a, b, modes, (V, A, J), left=left, band=band, duration=duration)
+    names = (
+        ("x", "y", "z") if platform else tuple(name for name, _ in architecture_of(robot).motors)
+    )
+
+    def made(slower: float) -> CalmMove:
+        """The move with every limit lowered as if time ran so much slower."""
+        limits = (V / slower, A / slower**2, J / slower**3)
+        found = calmest(a, b, modes, limits, left=left, band=band, duration=duration)
+        return replace(found, names=names)
+
+    if effort_limit is None:
+        return made(1.0)
+    return _within_efforts(robot, made, effort_limit, platform, duration)
+
+
+def _within_efforts(
+    robot: Robot,
+    made: Callable[[float], CalmMove],
+    effort_limit: Any,
+    platform: bool,
+    duration: float | None,
+) -> CalmMove:
+    """The fastest of moves made slower whose efforts keep their limits, within a few per cent."""
+    model = unbent_model(robot)
+    limit = np.broadcast_to(np.asarray(effort_limit, float), (model.joints,))
+    if np.shape(effort_limit) not in ((), (model.joints,)) or not (limit > 0).all():
+        raise SuppleError(
+            f"effort_limit is {effort_limit!r}: give a positive limit, one or one for each of "
+            f"{model.joints} motors"
+        )
+    best: CalmMove | None = None
+    too_fast = 1.0
+    slower = enough = 1.0
+    for _ in range(EFFORT_ROUNDS):
+        found = made(slower)
+        needed, held = efforts_used(model, found, limit, platform)
+        if held >= 1:
+            raise SuppleError(
+                f"effort_limit cannot hold {robot.name} at rest along the move: it needs "
+                f"{held:.3g} times as much"
+            )
+        if needed <= 1 + 1e-9:
+            best = found
+            if slower == 1.0 or needed >= EFFORT_USED or slower < 1.01 * too_fast:
+                return found
+            enough = slower
+            slower = (too_fast + enough) / 2
+            continue
+        if duration is not None:
+            raise SuppleError(
+                f"duration is {duration:.4g} s: the move needs {needed:.3g} times effort_limit; "
+                "give more time, or none for the fastest"
+            )
+        too_fast = slower
+        if best is not None:
+            slower = (too_fast + enough) / 2
+        else:  # what is left beside the weight goes with the square of the speed of time
+            slower *= max(1.01, float(np.sqrt((needed - held) / (1 - held))))
+    if best is None:
+        raise SuppleError("no move was found that keeps effort_limit: give a higher one")
+    return best
+
+
+def unbent_model(robot: Robot) -> Model:
+    """Return the Model of a robot whose links do not bend, for efforts."""
+    parts = architecture_of(robot).parts()
+    return build(robot.with_({f"{part}.theory": "rigid" for part in parts}), AssumedModes(1))
+
+
+def efforts_used(
+    model: Model, move: Trajectory, limit: Array, platform: bool
+) -> tuple[float, float]:
+    """Return the largest efforts along a move over their limits, and those at rest along it."""
+    motors = PlatformPath(model.robot, move) if platform else move
+    t = np.linspace(0.0, move.duration, EFFORT_POINTS)
+    x, v, a = motors.at(t)
+    k = model.joints
+    wide = [np.pad(part, ((0, 0), (0, model.size - k))) for part in (x, v, a)]
+    moving = np.asarray(model.inverse_dynamics(*wide))[:, :k]
+    still = np.asarray(model.inverse_dynamics(wide[0], 0 * wide[1], 0 * wide[2]))[:, :k]
+    return float((np.abs(moving) / limit).max()), float((np.abs(still) / limit).max())
 
 
 def _slowest(name: str, limit: Any, move: Array) -> float:

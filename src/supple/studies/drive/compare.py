@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, TypeVar
@@ -26,12 +26,13 @@ from ...arguments import (
     one_of,
     optional,
     shown,
+    some,
     switch,
     vector,
     whole,
 )
 from ...beams.basis import AssumedModes, Basis
-from ...control.controllers import Controller
+from ...control.controllers import Clipped, Controller
 from ...control.trajectories import LAWS
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
@@ -49,28 +50,54 @@ METHODS = ("unshaped", "zvd", "scheduled", "optimised")
 WATCHED = 3.0  # periods of the lowest mode after the longest command
 TIGHTER = 4  # times that a move is made calmer
 ROWS = 200  # of a run to a period of the lowest mode
+MORE_EFFORT = 1.001  # times a limit: more than this is noted
 SAMPLES = 20_000  # of a run, at most
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Answer):
-    """Several ways to drive a robot from rest to rest, tried on a finer one.
+    """Several ways to make one rest-to-rest move, evaluated on a finer robot.
 
-    Attributes:
-        robot, start, end: the task.  methods: (M,) names.  servo: how the motors are held, words.
-        finer: on what they were tried, words.  changed: what was wrong, words.
-        payload: (P,) the true payload over the one that was told.
-        frequency_hz: (k,) of the modes that were shaped for, where the move ends.
-        band: m, within which the tip counts as settled.
-        duration: (M,) s, of each command.
-        settling: (M, P) s, from the start of the command; infinite where it did not settle.
-        residual: (M, P) m, half of the tip's peak to peak after the command.
-        overshoot: (M, P) m, past its rest, in the direction of arrival.
-        tip_error: (M, P) m, the largest distance from a rigid robot on the command.
-        peak_effort: (M, P, joints).  energy: (M, P) J, int |effort speed| dt.
-        t: (T,) s.  distance: (M, P, T) m, of the tip from its rest.
-        command: (M, T, joints) what the motors or the platform were told.
-        notes: warnings, each once.
+    From `supple.compare`. M methods, P payloads, T times.
+
+    Attributes
+    ----------
+    robot : Robot
+        Nominal robot.
+    start, end : ndarray
+        Ends of the move.
+    methods : tuple of str
+        Names (M,).
+    servo, finer, changed : str
+        How the motors are held, on what the moves were evaluated, and what was changed, in words.
+    payload : ndarray
+        True payload over nominal payload, (P,).
+    frequency_hz : ndarray
+        Frequencies of the modes of the design, at the end of the move, Hz.
+    band : float
+        Distance within which the tip counts as settled, m.
+    duration : ndarray
+        Duration of each command (M,), s.
+    settling : ndarray
+        Settling time (M, P), s, from the start of the command; infinite where it did not settle.
+    residual : ndarray
+        Half of the tip's peak-to-peak vibration after the command, (M, P), m.
+    overshoot : ndarray
+        Overshoot beyond the rest position in the direction of arrival, (M, P), m.
+    tip_error : ndarray
+        Largest distance from a rigid robot that follows the command, (M, P), m.
+    peak_effort : ndarray
+        Peak effort (M, P, joints), N m or N.
+    energy : ndarray
+        Integral of the absolute power, (M, P), J.
+    t : ndarray
+        Times (T,), s.
+    distance : ndarray
+        Distance of the tip from its rest position, (M, P, T), m.
+    command : ndarray
+        Command of the motors or the platform, (M, T, joints).
+    notes : tuple of str
+        Warnings, each once.
     """
 
     robot: Robot
@@ -197,13 +224,14 @@ ARGUMENTS: dict[str, Check] = {
     "coarse": instance(Basis, "a Basis, such as supple.AssumedModes(1)"),
     "fine": instance(Basis, "a Basis, such as supple.AssumedModes(2)"),
     "damping": optional(number(0, 0.9)),
+    "effort_limit": optional(some(0)),
     "after": optional(number(0, 1e6, above=True, unit="of seconds")),
     "progress": optional(switch),
 }
 
 
 @checked(**ARGUMENTS)
-def compare(  # noqa: PLR0913 - every choice by keyword
+def compare(
     robot: Robot,
     start: ArrayLike,
     end: ArrayLike,
@@ -219,31 +247,74 @@ def compare(  # noqa: PLR0913 - every choice by keyword
     coarse: Basis = AssumedModes(1),  # noqa: B008 - frozen
     fine: Basis = AssumedModes(2),  # noqa: B008 - frozen
     damping: float | None = None,
+    effort_limit: float | Sequence[float] | None = None,
     after: float | None = None,
     progress: bool | None = None,
 ) -> Comparison:
-    """Return several ways to move a robot from rest to rest, tried where they were not made.
+    """Compare several ways to make one rest-to-rest move.
 
-    Args:
-        robot: as it is known: every method is made for it.
-        start, end: joint coordinates; of a Delta, places of its platform.
-        duration: s, of the unshaped move; 1.5 periods of the lowest mode unless given.
-        methods: names out of unshaped, the shapers (zv, zvd, ei, ..), scheduled (a ZVD over the
-        path; scheduled-ei and the like), optimised (`calm_move` under the unshaped move's limits,
-        leaving no more than zvd); or a mapping from names to these words, to a Trajectory, Shaper,
-        Plan, Inversion, Controller, or a pair (Controller, any of the others).
-        groups: of modes that are shaped for, from the lowest; modes within 25 % are one group.
-        servo: the Controller that holds the motors; without, they do exactly what they are told.
-        law: of the unshaped move: trapezoid (a third of the time each) or a time law.
-        payload_error: by which part the payload is wrong, to both sides.
-        band: m, within which the tip counts as settled; else a tenth of the largest residual.
-        elements: to each link of the finer robot without a servo.
-        coarse, fine: the Basis for planning and for trying, with a servo.
-        damping: ratio of each link's own modes, when it is tried; the robot's own unless given.
-        after: s, to watch after the longest command; 3 periods unless given.
-        progress: a bar on the error stream; where somebody looks unless given.
+    Each method is designed on the nominal robot and evaluated on a finer model whose payload is
+    wrong by `payload_error` in both directions, so that the table shows what a method is worth when
+    the model is not perfect.
+
+    Parameters
+    ----------
+    robot : Robot
+        Nominal robot, used for the design of every method.
+    start, end : array_like
+        Joint coordinates, rad or m. For a Delta, positions of the platform, m.
+    duration : float, optional
+        Duration of the unshaped move in seconds. Default: 1.5 periods of the lowest mode.
+    methods : sequence of str or mapping
+        Names: unshaped, a shaper (zv, zvd, ei, ..), scheduled (a ZVD that follows the frequency
+        along the path; scheduled-ei and so on), optimised (`calm_move` within the limits of the
+        unshaped move, leaving no more than zvd), or a file with a move (shaped.csv). A mapping goes
+        from names to these words, to a Trajectory, file, Shaper or Controller, or to a pair
+        (Controller, any of the others). A given move must begin at `start` and end at `end`.
+    groups : int
+        Number of groups of modes to shape for, from the lowest; modes within 25 % form one group.
+    servo : Controller, optional
+        Controller that holds the motors. Default: the motors follow their commands exactly.
+    law : str
+        Time law of the unshaped move: trapezoid (a third of the time each) or cubic, quintic,
+        septic.
+    payload_error : float
+        Relative error of the payload, tried with both signs.
+    band : float, optional
+        Distance in m within which the tip counts as settled. Default: a tenth of the largest
+        residual.
+    elements : int
+        Finite elements per link of the finer robot, without a servo.
+    coarse, fine : Basis
+        Basis for design and for evaluation, with a servo.
+    damping : float, optional
+        Damping ratio of each link's own modes in the evaluation. Default: the robot's own.
+    effort_limit : float or sequence, optional
+        Limits of the motors, N m or N. Default: those of the robot's joints. Excess is noted;
+        optimised respects the limits, and the efforts of a servo are saturated.
+    after : float, optional
+        Seconds to observe after the longest command. Default: 3 periods.
+    progress : bool, optional
+        Show a progress bar. Default: only if stderr is a terminal.
+
+    Returns
+    -------
+    Comparison
+        Settling time, residual vibration, overshoot, tip error, peak effort and energy per method.
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("de-luca-two-link")
+    >>> found = supple.compare(robot, [0, 0], [0.5, 0.3], methods=["unshaped", "zvd"])
+    >>> bool(found.residual[1].max() < 0.1 * found.residual[0].max())
+    True
     """
-    task = Task(robot, np.asarray(start, float), np.asarray(end, float), servo, coarse, groups)
+    limits = _effort_limits(robot, effort_limit)
+    if servo is not None and limits is not None:
+        servo = Clipped(servo, tuple(limits.tolist()))
+    ends = np.asarray(start, float), np.asarray(end, float)
+    task = Task(robot, *ends, servo, coarse, groups, limits)
     move = task.unshaped(duration, law)
     named = _named("methods", methods)
     commands = {name: task.driving(move, named[name]) for name in _shown("making", named, progress)}
@@ -261,7 +332,38 @@ def compare(  # noqa: PLR0913 - every choice by keyword
             trials.append(driven(model, controller, command, t, task.platform))
     rows = [trials[k : k + len(robots)] for k in range(0, len(trials), len(robots))]
     words = f"elements per link: {elements}" if servo is None else f"{fine!r} instead of {coarse!r}"
-    return _told(task, tuple(commands), rows, commands, factors, changed, words, band)
+    found = _told(task, tuple(commands), rows, commands, factors, changed, words, band)
+    return found if limits is None else replace(found, notes=(*found.notes, *_over(found, limits)))
+
+
+def _effort_limits(robot: Robot, given: Any) -> Array | None:
+    """Limits (motors,) of efforts, infinite where a motor has none; None without any."""
+    drives = architecture_of(robot).drives
+    if given is None:
+        own = [drive.made.effort_limit for drive in drives]
+        limits = np.array([np.inf if value is None else float(value) for value in own])
+        return limits if np.isfinite(limits).any() else None
+    if np.shape(given) not in ((), (len(drives),)) or not (np.asarray(given) > 0).all():
+        raise SuppleError(
+            f"effort_limit is {shown(given)}: give a positive value, or one for each of "
+            f"{len(drives)} motors"
+        )
+    return np.broadcast_to(np.asarray(given, float), (len(drives),))
+
+
+def _over(found: Comparison, limits: Array) -> list[str]:
+    """Notes of methods whose motors need more than they have."""
+    notes = []
+    names = [drive.name for drive in architecture_of(found.robot).drives]
+    for k, method in enumerate(found.methods):
+        used = found.peak_effort[k].max(axis=0) / limits
+        j = int(np.argmax(used))
+        if used[j] > MORE_EFFORT:
+            peak = found.peak_effort[k][:, j].max()
+            notes.append(
+                f"{method} needs {peak:.3g} of {names[j]}, {used[j]:.3g} times its effort limit"
+            )
+    return notes
 
 
 def _shown(word: str, each: Iterable[T], progress: bool | None) -> Iterator[T]:

@@ -5,6 +5,10 @@ loads are those of the tip's own motion, u is nearly the bending under them, K^-
 c = p - u_s(p) is a first answer (for one mode it is exact: c = p + p''/w^2), and an error e that is
 left is corrected by the same rule, c <- c - (e - K^-1 F_a e''), F_a = dF/dp''. Errors are taken
 below a cut-off: what is faster would ask for accelerations that no motor has.
+
+Joints follow from the tip by the least change that moves it so, J^+ e. Towards a singular pose,
+such as an arm that is stretched out, the singular values of J are damped (see `_damped_inverse`):
+the tip is corrected where it can be led, and nowhere else.
 """
 
 from __future__ import annotations
@@ -14,13 +18,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, checked, instance, number, optional, whole
+from ...arguments import Check, also_called, checked, number, optional, whole
+from ...control.matching import TrajectoryWarning, coordinate_names, trajectory_for
 from ...control.shaping import Samples
-from ...control.trajectories import Trajectory
+from ...control.trajectories import Guided, Trajectory
 from ...errors import SuppleError
 from ...path_dynamics.assembled_path import assembled_path
 from ...path_dynamics.kineto_elastodynamics import ked
@@ -30,23 +35,38 @@ from ...robot import Robot, a_robot
 from ..motion.follow import follow
 from ..small_range import SmallRangeWarning
 from ..vibration.modes import modes
+from .settle import CorrectionWarning
 
 __all__ = ["Compensation", "compensate"]
 
 Array = NDArray[np.float64]
 STEP = 150  # samples of the command to a period of the lowest mode
 REACH = 3.0  # times the lowest frequency: the cut-off unless one is given
+DAMPED_BELOW = 0.1  # of the largest singular value along the path: smaller ones are damped
 
 
 @dataclass(frozen=True, eq=False)
-class Compensation(Answer):
-    """A path corrected so that the tip or platform follows it.
+class Compensation(Guided, Answer):
+    """A path corrected so that the tip or platform follows it; as a Trajectory, the command.
 
-    Attributes:
-        robot, path: as asked.  command: the corrected path, a Trajectory for the motors.
-        t: (T,) s, until `after` seconds past the end.
-        before, after: (T, 3) m, tip less path without and with the correction, base axes.
-        frequency_hz: below which errors were corrected.  rounds: how often.
+    From `supple.compensate`.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    path : Trajectory
+        The requested path.
+    command : Samples
+        The corrected path, for the motors.
+    t : ndarray
+        Times (T,), s, up to the end of the observation after the stop.
+    before, after : ndarray
+        Tip minus path without and with the correction, (T, 3), base axes, m.
+    frequency_hz : float
+        Errors below this frequency were corrected, Hz.
+    rounds : int
+        Number of correction rounds.
     """
 
     robot: Robot
@@ -64,10 +84,19 @@ class Compensation(Answer):
     labels: ClassVar = {"t": "t", "axis": ("x", "y", "z")}
 
     @property
+    def trajectory(self) -> Samples:
+        """The corrected path, for the motors or the platform."""
+        return self.command
+
+    def goals(self) -> tuple[Array, Array]:
+        """Return where the path begins and ends; the command does so with the sag taken off."""
+        return self.path.goals()
+
+    @property
     def gain(self) -> float:
         """By which factor the largest deviation became smaller."""
         most = [float(np.linalg.norm(x, axis=1).max()) for x in (self.before, self.after)]
-        return most[0] / most[1]
+        return most[0] / most[1] if most[1] else 1.0
 
     def __repr__(self) -> str:
         most = [1e3 * float(np.linalg.norm(x, axis=1).max()) for x in (self.before, self.after)]
@@ -79,7 +108,6 @@ class Compensation(Answer):
 
 ARGUMENTS: dict[str, Check] = {
     "robot": a_robot,
-    "path": instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
     "rounds": whole(1, 20),
     "elements": whole(1, 50),
     "cutoff_hz": optional(number(0, above=True, unit="in Hz")),
@@ -88,44 +116,88 @@ ARGUMENTS: dict[str, Check] = {
 }
 
 
+@also_called(path="trajectory")
 @checked(**ARGUMENTS)
 def compensate(
     robot: Robot,
-    path: Trajectory,
+    trajectory: Trajectory | str | ArrayLike,
     *,
+    rate: float | None = None,
     rounds: int = 2,
     elements: int = 1,
     cutoff_hz: float | None = None,
     after: float = 0.0,
     damping: float | None = None,
 ) -> Compensation:
-    """Return a path corrected so that the tip of the robot follows it, sag included.
+    """Correct a path so that the tip of the flexible robot follows it, sag included.
 
-    Args:
-        robot: a Delta, whose platform the path leads, or an arm or a mechanism with as many motors
-        as the tip has coordinates (2 in a plane, 3 in space), whose joints it leads.
-        path: that the tip of a rigid robot would follow; smooth ones (septic) can be met best.
-        rounds: how often an error is corrected; the best command of all is kept.
-        elements: to each link, as for `follow`.
-        cutoff_hz: up to which frequency errors are corrected; three times the lowest mode unless
-        given.
-        after: s, to watch after the stop.
-        damping: as for `follow`.
+    Parameters
+    ----------
+    robot : Robot
+        A Delta (path of its platform), or an arm or mechanism (path of its joints). With more
+        motors than the tip has coordinates the joints change as little as possible; with fewer,
+        and in singular poses, the tip is corrected in the directions in which it can move.
+    trajectory : Trajectory, str or array_like
+        Path of a Delta's platform or of the joints that the tip of a rigid robot would follow: a
+        Trajectory, the name of a file, or samples with their `rate`. Smooth ones (septic) can be
+        followed best.
+    rate : float, optional
+        Samples per second, if samples are given.
+    rounds : int
+        Number of correction rounds; the best command of all is returned, the path itself included.
+    elements : int
+        Finite elements per link, as for `follow`.
+    cutoff_hz : float, optional
+        Errors are corrected up to this frequency, Hz. Default: three times the lowest mode.
+    after : float
+        Seconds to observe after the stop.
+    damping : float, optional
+        As for `follow`.
+
+    Returns
+    -------
+    Compensation
+        The corrected command, a Trajectory, and the tip error before and after.
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("de-luca-two-link")
+    >>> path = supple.PointToPoint([0.2, 0.8], [0.7, 1.1], 3.0)
+    >>> found = supple.compensate(robot, path, rounds=1)
+    >>> bool(abs(found.after).max() < 0.2 * abs(found.before).max())
+    True
     """
+    path = trajectory_for(robot, trajectory, rate=rate, leads="coordinates")
     if path.periodic:
-        raise SuppleError("path repeats: compensate one that begins and ends")
+        raise SuppleError("trajectory repeats: compensate one that begins and ends")
     lead = _Lead(robot, path, elements, after, damping)
     cutoff_hz = REACH * lead.lowest if cutoff_hz is None else cutoff_hz
     before = lead.error(path)
-    command = lead.corrected(path(lead.t)[0], lead.bending(None))
-    best, least = command, np.inf
+    plain = path(lead.t)[0]
+    best = Samples(lead.t, plain, names=lead.names)
+    kept = before
+    least = float(np.linalg.norm(before, axis=1).max())
+    command = lead.corrected(plain, lead.bending(None))
     for k in range(rounds):
-        found = lead.error(command)
-        if (most := float(np.linalg.norm(found, axis=1).max())) < least:
+        try:
+            found = lead.error(command)
+        except SuppleError:  # this command makes the links bend without limit: the path is better
+            break
+        most = float(np.linalg.norm(found, axis=1).max())
+        if most < least:
             best, least, kept = command, most, found
         if k + 1 < rounds:
             smooth = lead.smoothed(found[: len(lead.t)], cutoff_hz)
             command = lead.corrected(command.positions, smooth - lead.bending(smooth), -1.0)
+    if kept is before and least > 0:
+        warnings.warn(
+            f"no correction brings the tip of {robot.name} nearer to this path: the command is the "
+            f"path itself; give it more time (the lowest mode has {lead.lowest:.3g} Hz) or a "
+            "smoother law, such as septic",
+            CorrectionWarning,
+            stacklevel=3,
+        )
     t = np.linspace(0.0, lead.t[-1] + after, len(before))
     return Compensation(robot, path, best, t, before, kept, cutoff_hz, rounds)
 
@@ -137,16 +209,12 @@ class _Lead:
         self, robot: Robot, path: Trajectory, elements: int, after: float, damping: float | None
     ) -> None:
         self.robot, self.after = robot, after
+        self.names = coordinate_names(robot)
         self.options: dict[str, Any] = {"elements": elements, "damping": damping}
         architecture = architecture_of(robot)
         self.platform = architecture.asked_by == "position"
         self.axes = slice(0, 2 if architecture.planar else 3)
         size = len(architecture.coordinates())
-        if not self.platform and size != self.axes.stop:
-            raise SuppleError(
-                f"{robot.name} has {size} motors for {self.axes.stop} coordinates of its tip: "
-                "compensate is for robots with as many of both"
-            )
         if path(0.0)[0].shape != (size,):
             given = path(0.0)[0].size
             raise SuppleError(f"path has {given} coordinates: {robot.name} needs {size}")
@@ -159,23 +227,18 @@ class _Lead:
         led = led_elements(robot, elements, "cubic", damping, held="compensate")
         self.model: SmallMotion = ked(robot, self.x[0, :size], elements) if led is None else led
         self.wanted = self.model.place(self.x)
-        self.slopes: Array | None = None
-        if not self.platform:  # (T, m, m): how the rigid tip moves with the joints
+        self.joints_per_metre: Array | None = None  # (T, n, m): joints that move the rigid tip so
+        if not self.platform:
             h, place, columns = 1e-6, self.model.place, []
             for unit in h * np.eye(size, self.x.shape[1]):
                 columns.append((place(self.x + unit) - place(self.x - unit)) / (2 * h))
-            J = np.stack(columns, axis=2)[:, self.axes]
-            if not (np.linalg.cond(J) < 1e6).all():
-                raise SuppleError(
-                    "the path runs through a singular pose: the tip cannot be led there"
-                )
-            self.slopes = J
+            self.joints_per_metre = _damped_inverse(np.stack(columns, axis=2)[:, self.axes])
 
     def _joints(self, moved: Array) -> Array:
         """(T, n): the change of coordinates that moves the tip so, (T, 3)."""
-        if self.slopes is None:
+        if self.joints_per_metre is None:
             return moved
-        return np.asarray(np.linalg.solve(self.slopes, moved[:, self.axes, None])[..., 0])
+        return np.asarray((self.joints_per_metre @ moved[:, self.axes, None])[..., 0])
 
     def bending(self, error: Array | None) -> Array:
         """(T, 3): the tip under the loads of the path, or of an error's acceleration alone."""
@@ -194,12 +257,13 @@ class _Lead:
 
     def corrected(self, positions: Array, moved: Array, sign: float = -1.0) -> Samples:
         """The command less what the tip moves."""
-        return Samples(self.t, positions + sign * self._joints(moved))
+        return Samples(self.t, positions + sign * self._joints(moved), names=self.names)
 
     def error(self, command: Trajectory) -> Array:
         """(T', 3): tip less path, and past its end as long as it is watched."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SmallRangeWarning)
+            warnings.simplefilter("ignore", TrajectoryWarning)  # a trial that turns joints too far
             run = follow(self.robot, command, dt=float(self.t[1]), after=self.after, **self.options)
         wanted = self.wanted
         later = np.repeat(wanted[-1:], len(run.t) - len(wanted), axis=0)
@@ -212,3 +276,18 @@ class _Lead:
         most = 0.4 / self.t[1]
         filtered = butter(4, min(cutoff_hz, most), output="sos", fs=1 / self.t[1])
         return np.asarray(sosfiltfilt(filtered, error, axis=0))
+
+
+def _damped_inverse(J: Array) -> Array:
+    """(T, n, m): pseudo-inverses of Jacobians (T, m, n), damped where these are nearly singular.
+
+    A singular value s above s0 = DAMPED_BELOW times the largest of all is inverted as it is, one
+    below as s / (s^2 + d^2), d = s0 (1 - (s / s0)^2)^2 / 2. That is smooth along a path, never
+    above 1.6 / s0, and 0 where s is.
+    """
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    s0 = DAMPED_BELOW * float(s.max())
+    below = np.minimum(s / s0, 1.0)
+    d = s0 / 2 * (1 - below**2) ** 2
+    inverse = s / (s**2 + d**2)
+    return np.asarray(np.swapaxes(Vt, 1, 2) @ (inverse[..., None] * np.swapaxes(U, 1, 2)))

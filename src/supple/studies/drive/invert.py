@@ -21,13 +21,14 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import reals, shown
+from ...arguments import also_called, reals, shown
+from ...control.matching import trajectory_for
 from ...control.shaping import Samples
-from ...control.trajectories import Trajectory
+from ...control.trajectories import Guided, Trajectory
 from ...equations.equilibrium import static_state
 from ...equations.evaluate import Evaluator
 from ...equations.model import Model
@@ -41,17 +42,30 @@ MOST = 200_000  # samples
 
 
 @dataclass(frozen=True, eq=False)
-class Inversion(Answer):
+class Inversion(Guided, Answer):
     """Efforts and motion with which the chord angles of an arm follow a path.
 
-    Attributes:
-        model: what was inverted.
-        t: (N,) s, 0 where the path begins; before it the efforts prepare, after it they calm.
-        tau: (N, joints) efforts.  theta: (N, joints) joint coordinates.
-        chord: (N, joints) the chord angles, those of the path.
-        q, qd: (N, size) the whole motion.
-        zeros: (2 m,) zeros of the efforts to the chord angles where the path begins, 1/s.
-        decay: 1/s, how fast the preparation dies out backwards in time: the slowest zero.
+    From `supple.invert`. As a Trajectory it is the motion of the joints; its time 0 is ``t[0]``.
+
+    Attributes
+    ----------
+    model : Model
+        The inverted model.
+    t : ndarray
+        Times (N,), s; the path begins at 0. Efforts act before it begins and after it ends.
+    tau : ndarray
+        Efforts (N, joints), N m.
+    theta : ndarray
+        Joint coordinates (N, joints), rad.
+    chord : ndarray
+        Chord angles (N, joints), rad: those of the path.
+    q, qd : ndarray
+        Full motion (N, size).
+    zeros : ndarray of complex
+        Zeros (2 m,) from efforts to chord angles where the path begins, 1/s.
+    decay : float
+        Real part of the slowest zero, 1/s: how fast the effort before the path dies out backwards
+        in time.
     """
 
     model: Model
@@ -80,7 +94,14 @@ class Inversion(Answer):
     @cached_property
     def trajectory(self) -> Samples:
         """The joints' motion as a Trajectory; its time 0 is `t[0]`."""
-        return Samples(self.t - self.t[0], self.theta)
+        names = tuple(name for name, _ in architecture_of(self.model.robot).motors)
+        speeds = self.qd[:, : self.model.joints].copy()
+        speeds[[0, -1]] = 0.0  # a trajectory stands still before and after, a window cuts it off
+        return Samples(self.t, self.theta, speeds, names)
+
+    def goals(self) -> tuple[Array, Array]:
+        """Return where the chord angles begin and end; the joints do so with the sag taken off."""
+        return self.chord[0], self.chord[-1]
 
     def __repr__(self) -> str:
         return (
@@ -112,28 +133,64 @@ def chord_matrix(model: Model) -> Array:
     return C
 
 
-def invert(model: Model, path: Trajectory, window: tuple[float, float] | None = None) -> Inversion:
-    """Return the bounded efforts with which the chord angles of a serial arm follow a path.
+@also_called(path="trajectory")
+def invert(
+    model: Model,
+    trajectory: Trajectory | str | ArrayLike,
+    window: tuple[float, float] | None = None,
+    *,
+    rate: float | None = None,
+) -> Inversion:
+    """Bounded efforts with which the chord angles of a serial arm follow a path exactly.
 
-    Args:
-        model: a Model of a serial arm with revolute joints.
-        path: a Trajectory of the chord angles theta_i + v_i(L_i)/L_i.
-        window: first and last time, s; the path begins at 0. Without it, as long before and after
-        the path as the slowest zero needs to die out to 1e-6.
+    Parameters
+    ----------
+    model : Model
+        Model of a serial arm with revolute joints.
+    trajectory : Trajectory, str or array_like
+        Path of the chord angles theta_i + v_i(L_i) / L_i, rad: a Trajectory, the name of a file, or
+        samples (N, joints) with their `rate`.
+    window : (float, float), optional
+        First and last time, s; the path begins at 0. Default: as long before and after the path as
+        the slowest zero needs to decay to 1e-6.
+    rate : float, optional
+        Samples per second, if samples are given.
+
+    Returns
+    -------
+    Inversion
+        Efforts and joint motion, which begin before the path and end after it.
+
+    Raises
+    ------
+    SuppleError
+        If the arm has zeros on the imaginary axis, for which no bounded inverse exists.
+
+    References
+    ----------
+    [Bayo1987], [Devasia1996].
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("de-luca-two-link")
+    >>> model = supple.build(robot, supple.AssumedModes(1), damping=0.05)
+    >>> path = supple.PointToPoint([0.2, 0.8], [0.3, 0.9], 2.0)
+    >>> found = supple.invert(model, path, window=(-1.0, 3.0))
+    >>> found.tau.shape[1]
+    2
     """
     if not isinstance(model, Model):
-        raise SuppleError(f"model is {model!r:.60}: give a Model, supple.build(robot, basis)")
+        raise SuppleError(f"model is {shown(model)}: give a Model, supple.build(robot, basis)")
     chain = model.chain
     if not architecture_of(model.robot).open_chain or chain.sprung or chain.supports:
         raise SuppleError(
             "invert is for serial arms whose joints have no springs and no bearings: correct the "
             "path of any other robot by supple.compensate or supple.settled"
         )
-    if not isinstance(path, Trajectory) or path.periodic:
-        raise SuppleError("path: give a Trajectory of the chord angles that begins and ends")
-    first = path(np.zeros(1))[0][0]
-    if first.shape != (model.joints,):
-        raise SuppleError(f"path has {len(first)} coordinates, the arm has {model.joints} joints")
+    path = trajectory_for(model.robot, trajectory, rate=rate)
+    if path.periodic:
+        raise SuppleError("trajectory repeats: give one of the chord angles that begins and ends")
     marks = np.array([0.0, *path.breaks, path.duration])
     hair = 1e-9 * path.duration
     jump = np.abs(path(marks + hair)[1] - path(marks - hair)[1])

@@ -17,13 +17,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.held import Timed, kept
-from ...arguments import Check, checked, number, optional, reals, shown, some, vector, whole
+from ...architectures.kinds import architecture_of
+from ...arguments import (
+    Check,
+    also_called,
+    checked,
+    number,
+    optional,
+    reals,
+    shown,
+    some,
+    vector,
+    whole,
+)
+from ...control.matching import trajectory_for
+from ...control.shaping import Samples
 from ...control.trajectories import Trajectory
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
@@ -39,10 +54,16 @@ ROUNDS = 30  # for terms that are odd in the speed
 
 @dataclass(frozen=True, eq=False)
 class JerkLimited(Timed, Trajectory):
-    """From rest to rest with constant jerk between knots.
+    """Rest-to-rest move with constant jerk between knots.
 
-    Attributes:
-        t: (m,) s, knots from 0.  x, v, a: (m, n) position, velocity and acceleration there.
+    From `supple.jerk_limited`.
+
+    Attributes
+    ----------
+    t : ndarray
+        Knots (m,), s, from 0.
+    x, v, a : ndarray
+        Position, velocity and acceleration at the knots, (m, n).
     """
 
     t: Array
@@ -54,7 +75,7 @@ class JerkLimited(Timed, Trajectory):
     def breaks(self) -> tuple[float, ...]:
         return tuple(self.t[1:-1].tolist())
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2)
         d = (t - self.t[k])[:, None]
         x, v, a = self.x[k], self.v[k], self.a[k]
@@ -85,14 +106,32 @@ def jerk_limited(
     jerk_limit: float | Sequence[float],
     duration: float | None = None,
 ) -> JerkLimited:
-    """Return the fastest straight move from rest to rest under three limits of each coordinate.
+    """Fastest straight rest-to-rest move within limits of speed, acceleration and jerk.
 
-    Args:
-        start, end: (n,) coordinates.
-        speed_limit, acceleration_limit, jerk_limit: one value or one for each coordinate.
-        duration: s, at least; the fastest unless given.
+    Parameters
+    ----------
+    start, end : array_like
+        Coordinates (n,), rad or m.
+    speed_limit, acceleration_limit, jerk_limit : float or sequence
+        One value or one per coordinate, per s, s^2 and s^3.
+    duration : float, optional
+        Minimum duration, s. Default: the fastest.
 
-    Needs the extra `motion` (Ruckig). `calm_move` is its sister that leaves modes calm.
+    Returns
+    -------
+    JerkLimited
+        A Trajectory.
+
+    Notes
+    -----
+    Needs the extra `motion` (Ruckig, [Berscheid2021]). `calm_move` solves the same task and leaves
+    the modes of a robot at rest.
+
+    Examples
+    --------
+    >>> import supple
+    >>> round(supple.jerk_limited([0, 0], [0.5, 0.3], 2.0, 10.0, 100.0).duration, 3)
+    0.558
     """
     try:
         import ruckig
@@ -153,13 +192,21 @@ def _each(name: str, value: Any, n: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class PathTiming(Trajectory):
-    """A path of joints passed from rest to rest as fast as efforts allow, theta = p(s(t)).
+    """Fastest motion along a joint path within effort limits, theta = p(s(t)).
 
-    Attributes:
-        model: whose efforts were limited.  effort_limit: (joints,).
-        knots, points: (m,) lengths along the path and (m, joints) the joints there; the path is the
-        cubic spline through them.
-        s, speed: (N + 1,) lengths and s' there; s'' is constant between.
+    From `supple.effort_limited`.
+
+    Attributes
+    ----------
+    model : Model
+        Model whose efforts are limited.
+    effort_limit : ndarray
+        Limits (joints,), N m or N.
+    knots, points : ndarray
+        Lengths along the path (m,) and joint coordinates there (m, joints); the path is the cubic
+        spline through them.
+    s, speed : ndarray
+        Lengths (N + 1,) and s' there; s'' is constant in between.
     """
 
     model: Model
@@ -169,6 +216,11 @@ class PathTiming(Trajectory):
     s: Array
     speed: Array
     smooth = True
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of the motors."""
+        return tuple(name for name, _ in architecture_of(self.model.robot).motors)
 
     @cached_property
     def line(self) -> Any:
@@ -190,7 +242,7 @@ class PathTiming(Trajectory):
     def breaks(self) -> tuple[float, ...]:
         return tuple(self.times[1:-1].tolist())
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         times, v = self.times, self.speed
         k = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 2)
         d = t - times[k]
@@ -224,23 +276,29 @@ def _unbent(model: Model, x: Array, v: Array, a: Array) -> Array:
     return np.asarray(model.inverse_dynamics(*wide))[:, :k]
 
 
-def _line(path: Any, joints: int) -> tuple[Array, Array]:
+def _line(model: Model, given: Any, rate: float | None) -> tuple[Array, Array]:
     """Lengths and joints of the knots of a path, of points or of a Trajectory."""
+    joints = model.joints
+    path = given
+    if rate is not None or isinstance(given, Trajectory | str | PathLike):
+        path = trajectory_for(model.robot, given, rate=rate)
+    if isinstance(path, Samples) and isinstance(given, str | PathLike):
+        path = path.positions  # way-points: their times do not matter
     if isinstance(path, Trajectory):
         if path.periodic:
-            raise SuppleError("path repeats: give one that begins and ends")
+            raise SuppleError("trajectory repeats: give one that begins and ends")
         x = path(np.linspace(0.0, path.duration, 10 * KNOTS + 1))[0]
     else:
         words = "give a Trajectory, or two or more points of joint coordinates"
-        x = reals("path", path, words)
+        x = reals("trajectory", path, words)
         if x.ndim != 2 or len(x) < 2 or not np.isfinite(x).all():
-            raise SuppleError(f"path is {shown(path)}: {words}")
+            raise SuppleError(f"trajectory is {shown(path)}: {words}")
     if x.shape[1] != joints:
-        raise SuppleError(f"path has {x.shape[1]} coordinates: the arm has {joints} joints")
+        raise SuppleError(f"trajectory has {x.shape[1]} coordinates: the arm has {joints} joints")
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
     new = np.append(True, np.diff(way) > 1e-9 * way[-1])
     if new.sum() < 2:
-        raise SuppleError("path does not move: there is nothing to time")
+        raise SuppleError("trajectory does not move: there is nothing to time")
     way, x = way[new], x[new]
     if isinstance(path, Trajectory) or len(way) < 4:
         even = np.linspace(0.0, way[-1], min(KNOTS, max(4, len(way))) + 1)
@@ -263,28 +321,54 @@ ARGUMENTS: dict[str, Check] = {
 }
 
 
+@also_called(path="trajectory")
 @checked(**ARGUMENTS)
 def effort_limited(
     model: Model,
-    path: Trajectory | ArrayLike,
+    trajectory: Trajectory | str | ArrayLike,
     effort_limit: float | Sequence[float] | None = None,
     *,
     speed_limit: float | Sequence[float] | None = None,
     acceleration_limit: float | Sequence[float] | None = None,
     pieces: int = 200,
+    rate: float | None = None,
 ) -> PathTiming:
-    """Return the fastest motion along a path of the joints, at rest at both ends.
+    """Fastest motion along a given joint path within effort limits, at rest at both ends.
 
-    Args:
-        model: a Model of a robot, loops closed or none; efforts are those of its links unbent
-        (`build(robot)` of a rigid one, or any basis).
-        path: a Trajectory, whose line is kept and whose times are not; or joint coordinates (K, n),
-        joined by a cubic spline.
-        effort_limit: one value or one for each joint; the joints' own unless given.
-        speed_limit, acceleration_limit: of the joints, likewise.
-        pieces: of the path, on each of which s'' is constant.
+    Parameters
+    ----------
+    model : Model
+        Model of a robot with or without loops. Efforts are those of its undeformed links, so any
+        basis will do.
+    trajectory : Trajectory, str or array_like
+        Path whose shape is kept and whose timing is replaced: a Trajectory, the name of a file,
+        samples with their `rate`; or joint coordinates (K, joints), joined by a cubic spline.
+    effort_limit : float or sequence, optional
+        One value or one per joint, N m or N. Default: the joints' own.
+    speed_limit, acceleration_limit : float or sequence, optional
+        Limits of the joints, one value or one per joint.
+    pieces : int
+        Number of pieces of the path, on each of which s'' is constant.
+    rate : float, optional
+        Samples per second, if samples are given.
 
-    Needs the extra `motion` (TOPP-RA). Efforts keep their limit at both ends of each piece.
+    Returns
+    -------
+    PathTiming
+        A Trajectory.
+
+    Notes
+    -----
+    Needs the extra `motion` (TOPP-RA, [Pham2018]). The efforts are within their limits at both ends
+    of each piece.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> path = supple.PointToPoint([0, 0], [0.5, 0.3], 1.0)
+    >>> round(supple.effort_limited(model, path, effort_limit=1.0).duration, 2)
+    1.2
     """
     n = model.joints
     loose = [name for name in model.coordinates if name.startswith("passive.")]
@@ -299,7 +383,7 @@ def effort_limited(
     if effort_limit is None and any(value is None for value in own):
         raise SuppleError("effort_limit: the robot names none for every joint, so give it")
     effort = _each("effort_limit", own if effort_limit is None else effort_limit, n)
-    knots, points = _line(path, n)
+    knots, points = _line(model, trajectory, rate)
     line = _spline(knots, points)
     held = np.abs(_unbent(model, line(knots), 0 * points, 0 * points)) / effort
     if held.max() >= 1:

@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 from ...architectures.kinds import architecture_of
 from ...beams.basis import Basis
 from ...control.controllers import Controller
+from ...control.matching import coordinate_names, trajectory_for
 from ...control.shapers import SHAPERS, Shaper, shaper
 from ...control.shaping import schedule, shaped
 from ...control.trajectories import ParabolicBlends, PointToPoint, Trajectory
+from ...control.trajectory_files import is_file_name
 from ...equations.build import build
 from ...equations.model import Model
 from ...errors import SuppleError
 from ...robot import Robot
 from .calm import calm_move, families
-from .invert import Inversion
-from .plan import Plan
 from .servo import held_modes
 from .settle import correction, leaves
 from .trials import driven, led
@@ -40,6 +40,8 @@ SHARE = 0.95  # of the acceleration that is left to a move before it is correcte
 CLOSER = 5  # halvings of the time between the fastest move and the shaped one
 SURE = 0.6  # of what the shaped move leaves may be left by a faster one
 BANDS = (0.05, 0.1)  # by which frequencies may be off: less is left within each of them
+NO_LIMIT = 1e30  # N m or N: of motors without a limit
+ELSEWHERE = 1e-3  # of the travel: how far from start or end a given move may begin or end
 FAR = 1e4  # rad or m of a coordinate, beyond which a move is a slip of the pen
 
 
@@ -53,6 +55,7 @@ class Task:
     servo: Controller | None
     coarse: Basis
     groups: int
+    limits: Array | None = None
     _built: list[tuple[Robot, Model]] = field(default_factory=list, init=False, repr=False)
     _commands: dict[tuple[int, str], tuple[Trajectory, Trajectory]] = field(
         default_factory=dict, init=False, repr=False
@@ -137,18 +140,34 @@ class Task:
             return move, given
         if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Controller):
             return self.driving(move, given[1])[0], given[0]
-        if isinstance(given, Plan | Inversion):
-            given = given.trajectory
-        if isinstance(given, Trajectory):
-            if given.periodic or given(0.0)[0].shape != self.start.shape:
-                raise SuppleError(
-                    f"method {given!r:.60}: give a Trajectory of {len(self.start)} coordinates "
-                    "that ends"
-                )
-            return given, self.servo
+        if isinstance(given, Trajectory) or is_file_name(given):
+            return self._given(given), self.servo
         if isinstance(given, Shaper):
             return shaped(move, given), self.servo
         return self._by_word(move, given), self.servo
+
+    def _given(self, given: Trajectory | str) -> Trajectory:
+        """A move made elsewhere, if it goes where this one does."""
+        told = f"method {given if isinstance(given, str) else type(given).__name__:.60}"
+        found = trajectory_for(self.robot, given, name=told, leads="coordinates")
+        if found.periodic:
+            raise SuppleError(f"{told} repeats: give a Trajectory that ends")
+        travel = np.abs(self.end - self.start).max()
+        names = coordinate_names(self.robot)
+        begins, ends = given.goals() if found is given else found.goals()
+        for word, wanted, there in (("begins", self.start, begins), ("ends", self.end, ends)):
+            off = np.abs(there - wanted)
+            if off.max() <= ELSEWHERE * travel:
+                continue
+            j = int(np.argmax(off))
+            hint = ""
+            if abs(there[j] - np.degrees(wanted[j])) <= 1e-3 * abs(there[j]):
+                hint = f"; it seems to be in degrees: write '{names[j]} [deg]' in its header"
+            raise SuppleError(
+                f"{told} {word} at {there[j]:.6g} in {names[j]}, the move to compare at "
+                f"{wanted[j]:.6g}: give one from start to end{hint}"
+            )
+        return found
 
     def _by_word(self, move: Trajectory, word: Any) -> Trajectory:
         """The command of a word, made once for a move."""
@@ -164,7 +183,7 @@ class Task:
             if not isinstance(kind, str) or kind not in SHAPERS:
                 raise SuppleError(
                     f"method {word!r:.60}: give unshaped, scheduled, optimised, one of "
-                    f"{', '.join(SHAPERS)}, a Trajectory, a Shaper, a Plan or a Controller"
+                    f"{', '.join(SHAPERS)}, a file, a Trajectory, a Shaper or a Controller"
                 )
             if word == kind:
                 f = [float(self.target(self.end[None], k)[0]) / (2 * np.pi) for k in self.rings]
@@ -183,6 +202,8 @@ class Task:
         most = [np.where(x > 0, x, 1.0) for x in (np.abs(v).max(axis=0), np.abs(a).max(axis=0))]
         how: Any = {"servo": self.servo, "basis": self.basis, "platform": self.platform}
         how["groups"] = self.groups
+        if self.limits is not None:
+            how["effort_limit"] = tuple(np.minimum(self.limits, NO_LIMIT).tolist())
 
         def made(band: float, **more: Any) -> Trajectory:
             push = SHARE * most[1] if self.corrects else most[1]

@@ -1,82 +1,148 @@
 """Which move is best: rest to rest in the least time, or the gentlest in a given one.
 
-The equations of motion are met at the collocation points of Gauss and Legendre (two a piece, order
-4), efforts are constant on each piece, and IPOPT finds states, efforts and duration together. The
-move begins and ends in equilibrium, bending included, so that nothing is left to ring. It is
-started from the move that the arm would make if its links were rigid. What follows from loops is
-found beside the states: their closures are met at every point, and the forces are those there.
+The move begins and ends in equilibrium, bending included, so that nothing is left to ring. It is
+found by collocation (`collocation`), in steps that each begin from a motion that exists:
 
-Source: [Biegler2010] for direct collocation.
+1. the quintic of the joints, its bending quasi-static, with the efforts of inverse dynamics;
+2. the least effort in that time without limits; where it keeps all limits it is the answer;
+3. else the least effort within the limits in a longer time, then the fastest move from there;
+4. the plan is replayed by an integrator, and found again on twice as many pieces until both agree.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.held import Held, Timed
 from ...architectures.kinds import architecture_of
 from ...arguments import checked, number, optional, reals, shown, whole
 from ...control.shaping import Samples
-from ...control.trajectories import LAWS
+from ...control.trajectories import LAWS, Guided
 from ...equations.closed.coupled import ClosedFunctions
-from ...equations.equilibrium import static_state
+from ...equations.equilibrium import slopes_at_rest, standing, static_state
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
-from .plan_trial import PlanTrial, deflection_rows, plan_trial, stress_rows
+from ...integration.inputs import EffortSamples, Table
+from ..motion.simulate import simulate
+from .collocation import (
+    Collocation,
+    Motion,
+    PointEquations,
+    Solution,
+    Transcription,
+    point_places,
+    without_limits,
+)
+from .plan_trial import PlanTrial, bent_form, deflection_forms, plan_trial, stress_rows
 
 __all__ = ["Plan", "plan"]
 
 Array = NDArray[np.float64]
-NODES = (0.5 - np.sqrt(3) / 6, 0.5 + np.sqrt(3) / 6)
-A = ((0.25, 0.25 - np.sqrt(3) / 6), (0.25 + np.sqrt(3) / 6, 0.25))
+RESIDUAL_BOUND = 0.01  # a plan whose replay is further off is refused
+RESIDUAL_WANTED = 1e-3  # pieces are made shorter until the replay is so near
+PHASE_OF_A_PIECE = 0.8  # rad that the fastest resolved mode turns in a piece, at most
+MOST_UNKNOWNS = 14_000  # coordinates times pieces that are tried
+KEPT = 1e-6  # by which part limits may be passed
+REPLAY_SAMPLES = 200
+MOST_MORE_PERIODS = 2  # by which intervals of smooth efforts are made longer
+DRIFT = 20.0  # a part of the duration in which speed left at the end counts as error
+AFFORDABLE = 2000  # coordinates times pieces with which modes are resolved at first
+LEAST_CONTROLS = 12  # intervals of smooth efforts
+MOST_CONTROLS = 80  # the same, unless more pieces are asked for
+SAMPLES_OF_AN_INTERVAL = 8  # of smooth efforts, which are linear between these
+SMALL_PART = 1 / 16  # of a move, in which the equations are nearly linear
+HOPELESS = 0.5  # a residual that no correction of the end will mend
+CORRECTIONS = 3  # of the end of the move by what its replay missed
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Timed, Held):
-    """A planned move from rest to rest.
+class Plan(Guided):
+    """A planned rest-to-rest move; as a Trajectory it is the motion of the joints.
 
-    Attributes:
-        model: what it was planned on.
-        t: (N + 1,) s.  q, qd: (N + 1, size) states there.  tau: (N, joints) efforts, constant
-        between.
-        duration: s.  objective: "time" or "effort".
-        iterations: of the solver.
-        limits: what was to be kept: effort and speed, (joints,) each, infinite where there is
-        none; deflection, m, and stress, Pa, None where there is none.
+    From `supple.plan`.
+
+    Attributes
+    ----------
+    model : Model
+        The model of the plan.
+    t : ndarray
+        Times (N + 1,), s.
+    q, qd : ndarray
+        States at these times (N + 1, size).
+    efforts : ndarray
+        Efforts (N + 1, joints), linear in between, N m or N.
+    objective : str
+        "time" or "effort".
+    iterations : int
+        Iterations of the solver.
+    limits : mapping
+        Limits of the plan: effort and speed, (joints,) each, infinite where there is none;
+        deflection, m, and stress, Pa, None where there is none.
+    residual : float
+        Difference between a simulation of the efforts on the same Model and the plan: the largest
+        joint error during the move plus the drift in a twentieth of the duration by the final
+        speed, relative to the travel of the joint that moves most.
+    rest : ndarray
+        Efforts (joints,) that hold the arm after the move.
     """
 
     model: Model
     t: Array
     q: Array
     qd: Array
-    tau: Array
+    efforts: Array
     objective: str
     iterations: int
     limits: Mapping[str, Any]
+    residual: float
+    rest: Array
+
+    @cached_property
+    def tau(self) -> EffortSamples:
+        """Efforts (N + 1, joints) at t, linear between; `simulate` takes them as they are."""
+        return EffortSamples.at(self.t, self.efforts, self.rest)
+
+    @cached_property
+    def effort(self) -> float:
+        """The integral of the sum of squared efforts over the move, N^2 m^2 s (or N^2 s)."""
+        before = self.efforts[:-1]
+        after = self.efforts[1:]
+        squares = (before**2 + before * after + after**2).sum(axis=1) / 3
+        return float(np.diff(self.t) @ squares)
 
     @cached_property
     def trajectory(self) -> Samples:
         """The joints' motion as a Trajectory, for a controller."""
-        return Samples(self.t, self.q[:, : self.model.joints])
+        names = tuple(name for name, _ in architecture_of(self.model.robot).motors)
+        return Samples(self.t, self.q[:, : self.model.joints], names=names)
 
     def tried(self, finer: Model | None = None) -> PlanTrial:
-        """Return the move on a finer Model: the efforts planned, and its joints held to the move.
+        """Simulate the move on a finer Model, with its joints controlled to follow it.
 
-        They are held by a PD loop as fast as the lowest mode. `finer`: the same robot under more
-        modes or elements; default: two assumed modes per link more than this Model has.
+        The planned efforts are applied, plus a PD controller as fast as the lowest mode.
+
+        Parameters
+        ----------
+        finer : Model, optional
+            The same robot with more modes or elements. Default: two assumed modes per link more
+            than this Model has.
+
+        Returns
+        -------
+        PlanTrial
         """
         return plan_trial(self.model, self.trajectory, self.tau, self.limits, finer)
 
     def __repr__(self) -> str:
         return (
             f"<Plan of {self.model.robot.name}: {self.duration:.5g} s, least {self.objective}, "
-            f"{len(self.tau)} pieces>"
+            f"{len(self.t) - 1} pieces, replay within {100 * self.residual:.2g} %>"
         )
 
 
@@ -92,7 +158,7 @@ class Plan(Timed, Held):
     pieces=whole(4, 1000),
     iterations=whole(1, 100_000),
 )
-def plan(  # noqa: PLR0913 - every limit of a move
+def plan(
     model: Model,
     start: ArrayLike,
     end: ArrayLike,
@@ -105,334 +171,695 @@ def plan(  # noqa: PLR0913 - every limit of a move
     pieces: int = 60,
     iterations: int = 500,
 ) -> Plan:
-    """Return a move from rest at `start` to rest at `end`, planned on the model.
+    """Plan a rest-to-rest move on the equations of motion, by direct collocation.
 
-    Args:
-        model: the Model; few modes are enough, check the move on a finer one. Loops may be closed,
-        and what swings freely is at rest at the end as well.
-        start, end: joint coordinates.
-        duration: s; the move with the least effort that takes so long. Without it, the fastest.
-        effort_limit: one value or one for each joint; the joints' own unless given. The fastest
-        move needs one.
-        speed_limit: of the joints, likewise.
-        deflection_limit: m, of the tip of every link relative to its root.
-        stress_limit: Pa, of bending and stretch at the outer fibres of every link that has a
-        material and a section, at its root, middle and end.
-        pieces: on which efforts are constant.
-        iterations: of IPOPT, at most.
+    Parameters
+    ----------
+    model : Model
+        Few modes are enough; check the move on a finer model with `Plan.tried`. Loops are allowed,
+        and free coordinates are at rest at the end as well.
+    start, end : array_like
+        Joint coordinates (joints,), rad or m.
+    duration : float, optional
+        Seconds. Find the move of this duration with the least effort (the integral of the squared
+        efforts of all joints). Default: the fastest move.
+    effort_limit : float or sequence, optional
+        One value or one per joint, N m or N. Default: the joints' own. The fastest move needs one.
+    speed_limit : float or sequence, optional
+        One value or one per joint, rad/s or m/s. Default: the joints' own.
+    deflection_limit : float, optional
+        Largest deflection of the end of every link relative to its root, m.
+    stress_limit : float, optional
+        Largest stress from bending and tension in the outer fibres at root, middle and end of every
+        link that has a material and a section, Pa.
+    pieces : int
+        Smallest number of pieces of equal length, on which efforts change linearly; there are more
+        where the frequencies of the Model require it.
+    iterations : int
+        Largest number of iterations of each call of IPOPT.
+
+    Returns
+    -------
+    Plan
+        States, efforts and how well they agree (`residual`).
+
+    Raises
+    ------
+    SuppleError
+        If no move is found, or the simulated move differs from the plan by more than one per cent.
+
+    Notes
+    -----
+    The efforts are simulated on the same Model, and pieces are shortened until the simulation
+    agrees with the plan.
+
+    References
+    ----------
+    [Biegler2010].
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> move = supple.plan(model, [0, 0], [0.5, 0.3], duration=1.0)
+    >>> move.objective, move.residual < 0.01
+    ('effort', True)
     """
     if not model.joints:
         raise SuppleError(f"no joint of {model.robot.name} moves: plan is for arms whose joints do")
-    task = _Task(model, pieces)
-    ends = [np.asarray(static_state(model, theta), float) for theta in (start, end)]
     effort = _limit("effort_limit", effort_limit, model, "effort_limit")
     speed = _limit("speed_limit", speed_limit, model, "speed_limit")
     if duration is None and not np.isfinite(effort).all():
         raise SuppleError("the fastest move needs effort_limit: without it there is none")
-    rows = [*deflection_rows(model, deflection_limit), *stress_rows(model, stress_limit)]
-    bent = np.array(rows).reshape(-1, model.size)
     limits = {"effort": effort, "speed": speed, "deflection": deflection_limit}
     limits["stress"] = stress_limit
-    _need_rest(model, ends, effort, bent)
-    guess = _rigid_time(model, ends, effort, speed) if duration is None else float(duration)
-    return task.solved(ends, duration, guess, limits, bent, iterations)
+    planner = _Planner(model, start, end, limits, pieces, iterations)
+    return planner.planned(None if duration is None else float(duration))
 
 
 def _limit(name: str, given: Any, model: Model, own: str) -> Array:
+    """A limit for each joint: as given, else the robot's own, else infinite."""
     k = model.joints
     if given is None:
         found = [getattr(motor, own, None) for motor in model.motors]
         return np.array([np.inf if value is None else float(value) for value in found])
     limit = np.asarray(given, float)
-    if limit.shape not in ((), (k,)) or not (limit > 0).all():
+    if limit.shape not in ((), (k,)) or not (limit > LEAST_LIMIT).all():
         told = f"{name} is {shown(given)}"
         raise SuppleError(f"{told}: give a positive value, or one for each of {k}")
     return np.broadcast_to(limit, (k,)).astype(float)
 
 
-def _rigid_time(model: Model, ends: list[Array], effort: Array, speed: Array) -> float:
-    """How long the move takes if nothing bends: full effort there and back, joint by joint."""
-    k = model.joints
-    move = np.abs(ends[1][:k] - ends[0][:k])
-    if not move.any():
-        raise SuppleError("start and end are the same: there is no move to plan")
-    zero = np.zeros(model.size)
-    held = max(np.abs(model.inverse_dynamics(q, zero, zero)[:k] / effort).max() for q in ends)
-    inertia = np.diag(model.mass_matrix(ends[0]))[:k]
-    times = 2 * np.sqrt(inertia * move / (effort * (1 - held)))
-    return float(max(times.max(), (move / speed).max()))
+LEAST_LIMIT = 1e-100  # smaller ones cannot be computed with
 
 
-def _need_rest(model: Model, ends: list[Array], effort: Array, bent: Array) -> None:
-    """Say so where the arm cannot even stand at the ends of the move."""
-    zero = np.zeros(model.size)
-    for word, q in zip(("start", "end"), ends, strict=True):
-        held = np.abs(model.inverse_dynamics(q, zero, zero)[: model.joints]) / effort
-        if held.max() >= 1:
-            raise SuppleError(
-                f"effort_limit cannot hold the arm at rest at the {word} of the move: joint "
-                f"{int(np.argmax(held)) + 1} needs {held.max():.3g} times as much"
-            )
-        if len(bent) and np.abs(bent @ q).max() >= 1:
-            raise SuppleError(
-                f"the sag at the {word} of the move is {np.abs(bent @ q).max():.3g} times "
-                "deflection_limit or stress_limit already: raise it"
-            )
+@dataclass(frozen=True)
+class _Grid:
+    """How many pieces states have, and intervals efforts; the first is a multiple of the second.
 
-
-def _gathered(shape: tuple[int, int], rows: Any, columns: Any, values: Any) -> Any:
-    """A sparse matrix of entries at rows and columns; those at one place add up."""
-    import casadi as ca
-
-    at = np.concatenate(
-        [c.ravel() * shape[0] + r.ravel() for r, c in zip(rows, columns, strict=True)]
-    )
-    place, which = np.unique(at, return_inverse=True)
-    found = ca.Sparsity.triplet(*shape, (place % shape[0]).tolist(), (place // shape[0]).tolist())
-    add = ca.Sparsity.triplet(len(place), len(at), which.tolist(), list(range(len(at))))
-    return ca.MX(found, ca.densify(ca.mtimes(ca.DM(add, 1.0), values)))
-
-
-def _tied(f: ClosedFunctions, motion: Any, u: Any, beside: Any, inertia: Array) -> Any:
-    """What is left of closures, their rates, and forces, over the inertia of q.
-
-    Beside q are its followers w, w', w'' and the pulls l of the closures' rows:
-    c = c' = c'' = 0, f_q - c_q' l = tau, f_w - c_w' l = 0.
+    Efforts are linear on their intervals, or `smooth`: cubic B-splines.
     """
-    import casadi as ca
 
-    (q, qd, qdd), loops, part = motion, f.loops, f.solved.closures
-    w, wd, wdd, pull = ca.vertsplit(beside, len(loops.followers))
-    pairs = ((q, w), (qd, wd), (qdd, wdd))
-    z, zd, zdd = (ca.vertcat(*pair)[loops.order] for pair in pairs)
-    force = f.tree("inverse")(z, zd, zdd, loops.gravity)
-    force = force + f.tree("elastic")(z) + f.tree("lost")(z, zd)
-    U, W = part["U"](q, w), part["W"](q, w)
-    held = force[list(loops.kept)] - ca.mtimes(U.T, pull)
-    effort = ca.vertcat(u, ca.DM.zeros(len(loops.kept) - loops.motors))
-    return ca.vertcat(
-        part["c"](q, w),
-        ca.mtimes(U, qd) + ca.mtimes(W, wd),
-        ca.mtimes(U, qdd) + ca.mtimes(W, wdd) + part["cdd"](q, w, qd, wd),
-        (held - effort) / inertia,
-        force[list(loops.followers)] - ca.mtimes(W.T, pull),
-    )
+    pieces: int
+    controls: int
+    smooth: bool = False
 
 
-def _check(stats: dict[str, Any], duration: float | None, limits: dict[str, Any]) -> None:
-    if stats["success"] or stats["return_status"] == "Solved_To_Acceptable_Level":
-        return
-    kept = [
-        word
-        for word, limit in limits.items()
-        if limit is not None and np.isfinite(np.asarray(limit, float)).any()
-    ]
-    told = f" ({', '.join(kept)})" if kept else ""
-    if stats["return_status"] == "Infeasible_Problem_Detected":
-        hint = (
-            f"{duration:g} s are too short for the limits{told}"
-            if duration is not None
-            else f"the limits{told} allow no move"
-        )
-        raise SuppleError(f"no such move exists: {hint}; give more time, effort or deflection")
-    raise SuppleError(
-        f"no move was found ({stats['return_status'].replace('_', ' ').lower()} after "
-        f"{stats['iter_count']} steps) under the limits{told}: give other limits, pieces, or "
-        "iterations"
-    )
+@dataclass(frozen=True)
+class _Replay:
+    """What the efforts of a motion do: the residual, and the errors of q and qd T at the end."""
+
+    residual: float
+    end_error: Array
 
 
-class _Task:
-    """The collocation problem of one Model."""
+class _Planner:
+    """One move of one Model, planned step by step."""
 
-    def __init__(self, model: Model, pieces: int) -> None:
-        import casadi as ca
+    def __init__(
+        self,
+        model: Model,
+        start: ArrayLike,
+        end: ArrayLike,
+        limits: dict[str, Any],
+        pieces: int,
+        iterations: int,
+    ) -> None:
+        k = model.joints
+        self.given_model = model
+        self.model = standing(model, start)
+        self.limits = limits
+        self.least_pieces = pieces
+        self.most_iterations = iterations
+        self.iterations = 0
+        self.more_periods = 0  # of the slowest unresolved mode in an interval of the efforts
+        self.ends = [np.asarray(static_state(self.model, theta), float) for theta in (start, end)]
+        if not np.abs(self.ends[1][:k] - self.ends[0][:k]).any():
+            raise SuppleError("start and end are the same: there is no move to plan")
 
-        self.model, self.N = model, pieces
-        n, k = model.size, model.joints
-        self.loops = model.functions if isinstance(model.functions, ClosedFunctions) else None
-        self.beside = 0 if self.loops is None else 4 * len(self.loops.loops.followers)
-        kind: Any = ca.SX if self.loops is None or self.loops.loops.small else ca.MX
-        x, u, T = kind.sym("x", 2 * n), kind.sym("u", k), kind.sym("T")
-        h = T / pieces
-        stages = [kind.sym(f"k{i}", 2 * n) for i in range(2)]
-        follow = [kind.sym(f"w{i}", self.beside) for i in range(2)]
-        rows, inertia = [], np.diag(model.mass_matrix(model.chain.pose()))
-        for i, (stage, w) in enumerate(zip(stages, follow, strict=True)):
-            inside = x + h * sum(A[i][j] * stages[j] for j in range(2))
-            q, qd = inside[:n], inside[n:]
-            if self.loops is None:
-                qdd = model.functions.expression("forward_dynamics")(q, qd, u)
-                rows.append(stage - ca.vertcat(qd, qdd))
-            else:
-                motion = (q, qd, stage[n:])
-                rows += [stage[:n] - qd, _tied(self.loops, motion, u, w, inertia)]
-        self.count = sum(row.numel() for row in rows)
-        y = ca.vertcat(x, *stages, *follow, u, T)
-        g = ca.vertcat(*rows, -x - h / 2 * (stages[0] + stages[1]))
-        self.value = ca.Function("value", [y], [g])
-        by_y = [ca.jacobian(g, y)]
-        # of scalars a search for equal parts takes longer than hundreds of evaluations gain by it
-        self.slope = ca.Function("slope", [y], by_y if kind is ca.SX else ca.cse(by_y))
-        self.curve: Any = None
-        if kind is ca.SX:  # else IPOPT gathers it from the slopes it has seen
-            pull = kind.sym("l", g.numel())
-            curve = ca.triu(ca.hessian(ca.dot(pull, g), y)[0])
-            self.curve = ca.Function("curve", [y, pull], [curve])
-        # Places of each piece's numbers among all: states, stages, what is beside them, efforts, T
-        sizes = (2 * n, 2 * n, self.beside, self.beside, k)
-        starts = np.cumsum([0, 2 * n * (pieces + 1), *(size * pieces for size in sizes)]).tolist()
-        self.size = starts[-1] + 1
-        each = [2 * n, *sizes]
-        at = [
-            a + size * i + np.arange(size)
-            for i in range(pieces)
-            for a, size in zip(starts[:-1], each, strict=True)
+        zero = np.zeros(model.size)
+        rest = [self.model.inverse_dynamics(q, zero, zero)[:k] for q in self.ends]
+        forms = [*deflection_forms(model, limits["deflection"])]
+        forms += [
+            (row[None], np.zeros((1, model.size, model.size)))
+            for row in stress_rows(model, limits["stress"])
         ]
-        last = np.full((pieces, 1), self.size - 1)
-        self.places = np.hstack([np.concatenate(at).reshape(pieces, -1), last])
+        self._check_rest(rest, forms)
 
-    def _beside(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """(N, beside): followers, their rates and the pulls of closures along a motion."""
-        import casadi as ca
+        allowed = [list(motor.limits or (-np.inf, np.inf)) for motor in model.motors]
+        low, high = np.array(allowed, float).reshape(-1, 2).T
+        for word, q in zip(("start", "end"), self.ends, strict=True):
+            outside = (q[:k] < low) | (q[:k] > high)
+            if outside.any():
+                joint = int(outside.argmax())
+                raise SuppleError(
+                    f"the {word} of the move is outside the limits of joint "
+                    f"{model.chain.motors[joint]}: {q[joint]:.4g}, allowed are {low[joint]:g} to "
+                    f"{high[joint]:g}"
+                )
+        functions = self.model.functions
+        equations = functions.derived("plan equations", PointEquations, self.model)
+        tree_ends = self._followers(np.array(self.ends))
+        self.task = Collocation(
+            equations,
+            np.concatenate([self.ends[0], tree_ends[0]]),
+            np.concatenate([self.ends[1], tree_ends[1]]),
+            limits["effort"],
+            limits["speed"],
+            low,
+            high,
+            tuple(forms),
+            False,
+            np.array(rest),
+            np.eye(model.size),
+            np.zeros(equations.total),
+            np.zeros((2, model.size)),
+        )
 
-        f = self.loops
-        if f is None:
+    # ------------------------------------------------------------------ what is known beforehand
+
+    def _check_rest(self, rest: list[Array], forms: list[tuple[Array, Array]]) -> None:
+        """Refuse ends at which the arm cannot even stand."""
+        for word, q, effort in zip(("start", "end"), self.ends, rest, strict=True):
+            share = np.abs(effort) / self.limits["effort"]
+            if share.max() >= 1:
+                raise SuppleError(
+                    f"effort_limit cannot hold the arm at rest at the {word} of the move: joint "
+                    f"{int(np.argmax(share)) + 1} needs {share.max():.3g} times as much"
+                )
+            bent = max((float(np.sqrt(bent_form(form, q[None])[0])) for form in forms), default=0.0)
+            if bent >= 1:
+                raise SuppleError(
+                    f"the sag at the {word} of the move is {bent:.3g} times deflection_limit or "
+                    "stress_limit already: raise it"
+                )
+
+    @cached_property
+    def modes(self) -> tuple[Array, Array]:
+        """Frequencies (rad/s) of the Model with free joints at the end, and its modes' rows.
+
+        Row i gives the amplitude of mode i in a state: phi_i' M.
+        """
+        from scipy.linalg import eigh
+
+        q = self.ends[1]
+        K = slopes_at_rest(self.model, q)[0]
+        M = self.model.mass_matrix(q)
+        squares, shapes = eigh((K + K.T) / 2, (M + M.T) / 2)
+        return np.sqrt(np.abs(squares)), shapes.T @ M
+
+    def _followers(self, q: Array) -> Array:
+        """(T, closures): what follows from loops along states (T, n)."""
+        functions = self.model.functions
+        if not isinstance(functions, ClosedFunctions):
             return np.zeros((len(q), 0))
-        n, m = self.model.size, self.beside // 4
-        x = [f.loops.symbol(word, size) for word, size in zip("qvaw", (n, n, n, m), strict=True)]
-        at, pull = f.closing((x[0], x[1], x[2]), np.zeros(6), x[3])
-        places = list(f.loops.followers)
-        found = ca.vertcat(at.w, at.zd[places], at.zdd[places], pull)
         branch = architecture_of(self.model.robot).branch(q[:, : self.model.joints])
         kept = branch.x.shape[1] > 0 and branch.reached == len(q)
-        w = f.followers(q, f.loops.near(branch.x) if kept else None)
-        return np.array(ca.Function("beside", x, [found]).map(len(q))(q.T, qd.T, qdd.T, w.T)).T
+        return functions.followers(q, functions.loops.near(branch.x) if kept else None)
 
-    def solved(
-        self,
-        ends: list[Array],
-        duration: float | None,
-        guess: float,
-        limits: dict[str, Any],
-        bent: Array,
-        iterations: int,
-    ) -> Plan:
-        """Set the problem up, solve it, and say why if there is no solution."""
-        import casadi as ca
+    def _choose_grid(self, duration: float) -> _Grid:
+        """Pieces of states and of efforts from the frequencies of the Model.
 
-        effort, speed = limits["effort"], limits["speed"]
-
-        n, k, N = self.model.size, self.model.joints, self.N
-        z, u = ca.MX.sym("z", self.size), slice(self.size - 1 - k * N, self.size - 1)
-        scale = np.tile(np.where(np.isfinite(effort), effort, 1.0), N)
-        cost = z[-1] if duration is None else ca.sumsqr(z[u] / scale) / N
-        problem: Any = {"x": z, "f": cost, "g": self._rows(z, bent)}
-        size = N * self.value.numel_out(0)
-        bounds = np.append(np.zeros(size), np.ones(problem["g"].numel() - size))
-        options: Any = {
-            "ipopt": {"print_level": 0, "max_iter": iterations, "tol": 1e-9, "sb": "yes"},
-            "print_time": False,
-            **self._slopes(bent, 0 * scale if duration is None else 2 / (N * scale**2)),
-        }
-        if self.curve is None:
-            options["ipopt"]["hessian_approximation"] = "limited-memory"
-        solver = ca.nlpsol("plan", "ipopt", problem, options)
-        low, high = self._bounds(ends, duration, guess, effort, speed)
-        found = solver(x0=self._start(ends, guess), lbx=low, ubx=high, lbg=-bounds, ubg=bounds)
-        _check(solver.stats(), duration, limits)
-        values = np.array(found["x"]).ravel()
-        count = 2 * n * (N + 1)
-        states = values[:count].reshape(N + 1, 2 * n)
-        tau = values[-1 - N * k : -1].reshape(N, k)
-        t = np.linspace(0.0, values[-1], N + 1)
-        word = "time" if duration is None else "effort"
-        steps = int(solver.stats()["iter_count"])
-        return Plan(self.model, t, states[:, :n], states[:, n:], tau, word, steps, limits)
-
-    def _rows(self, z: Any, bent: Array) -> Any:
-        """What must vanish: piece by piece equations, then the next state; then what bends."""
-        import casadi as ca
-
-        n, N = self.model.size, self.N
-        y = ca.reshape(z[self.places.ravel().tolist()], self.places.shape[1], N)
-        after = ca.reshape(z[2 * n : 2 * n * (N + 1)], 2 * n, N)
-        rows = self.value.map(N)(y) + ca.vertcat(ca.DM.zeros(self.count, N), after)
-        states = ca.reshape(z[: 2 * n * (N + 1)], 2 * n, N + 1)
-        bends = ca.mtimes(ca.DM(bent), states[:n, :]) if len(bent) else ca.MX(0, 1)
-        return ca.vertcat(ca.vec(rows), ca.vec(bends))
-
-    def _slopes(self, bent: Array, weight: Array) -> dict[str, Any]:
-        """Jacobian and Hessian as IPOPT takes them, put together of those of one piece.
-
-        A piece at a time is far cheaper than one expression of all. `weight`: of the cost, by u^2.
+        Modes that can be afforded are resolved, and brought to rest exactly. What is faster
+        follows its loads quasi-statically as long as efforts are smooth: they are then cubic
+        B-splines that begin and end at what holds the arm. An interval is as long as one or more
+        periods of the slowest such mode: the spectrum of a B-spline, sinc^4(w h / 2), vanishes
+        there and is below 1e-3 beyond.
         """
-        import casadi as ca
+        frequencies, rows = self.modes
+        total = self.task.equations.total
+        affordable = max(self.least_pieces, AFFORDABLE // total)
+        needed = np.ceil(duration * frequencies / PHASE_OF_A_PIECE).astype(int)
+        fast = needed > affordable
+        pieces = max(self.least_pieces, int(needed[~fast].max(initial=0)))
+        self.task = replace(self.task, held_at_ends=bool(fast.any()), end_rows=rows[~fast])
+        if not fast.any():
+            return _Grid(pieces, pieces)
+        slowest = float(frequencies[fast].min())
+        periods = duration * slowest / (2 * np.pi)
+        most = max(MOST_CONTROLS, self.least_pieces)
+        periods_of_an_interval = np.ceil(periods / most) + self.more_periods
+        controls = max(LEAST_CONTROLS, int(periods / periods_of_an_interval))
+        return _Grid(controls * -(-pieces // controls), controls, smooth=True)
 
-        n, N, size = self.model.size, self.N, self.size
-        z, p, cost = ca.MX.sym("z", size), ca.MX.sym("p", 0), ca.MX.sym("f")
-        g = self._rows(z, bent)
-        count, pull = self.value.numel_out(0), ca.MX.sym("g", g.numel())
-        y = ca.reshape(z[self.places.ravel().tolist()], self.places.shape[1], N)
-        r, c = (np.array(part, int) for part in self.slope.sparsity_out(0).get_triplet())
-        down, steps = count * np.arange(N)[:, None], np.arange(2 * n)
-        next_row, next_column = down + self.count + steps, 2 * n * (1 + np.arange(N))[:, None]
-        br, bc = np.nonzero(bent)
-        each = np.arange(N + 1)[:, None]
-        rows = [down + r, next_row, N * count + each * len(bent) + br]
-        columns = [self.places[:, c], next_column + steps, each * 2 * n + bc]
-        moved = self.slope.map(N)(y)
-        fixed = [np.ones(2 * n * N), np.tile(bent[br, bc], N + 1)]
-        J = _gathered((g.numel(), size), rows, columns, ca.vertcat(moved.nz[:], *fixed))
-        found = {"jac_g": ca.Function("jac_g", [z, p], [g, J])}
-        if self.curve is None:
-            return found
-        r, c = (np.array(part, int) for part in self.curve.sparsity_out(0).get_triplet())
-        bow = self.curve.map(N)(y, ca.reshape(pull[: count * N], count, N))
-        u = np.arange(size - 1 - len(weight), size - 1)
-        values = ca.vertcat(bow.nz[:], cost * weight)
-        H = _gathered((size, size), [self.places[:, r], u], [self.places[:, c], u], values)
-        return found | {"hess_lag": ca.Function("hess_lag", [z, p, cost, pull], [H])}
+    # ------------------------------------------------------------------ motions to begin with
 
-    def _bounds(
-        self,
-        ends: list[Array],
-        duration: float | None,
-        guess: float,
-        effort: Array,
-        speed: Array,
-    ) -> tuple[Array, Array]:
-        n, k, N = self.model.size, self.model.joints, self.N
-        state = np.concatenate([np.full(n, np.inf), speed, np.full(n - k, np.inf)])
-        high = np.tile(state, (N + 1, 1))
-        low = -high
-        for row, q in ((0, ends[0]), (N, ends[1])):
-            low[row] = high[row] = np.concatenate([q, np.zeros(n)])
-        free = np.full((4 * n + 2 * self.beside) * N, np.inf)
-        u = np.tile(effort, N)
-        last = (guess / 10, guess * 10) if duration is None else (duration, duration)
-        return (
-            np.concatenate([low.ravel(), -free, -u, [last[0]]]),
-            np.concatenate([high.ravel(), free, u, [last[1]]]),
+    def _smooth_move(self, duration: float, grid: _Grid) -> Motion:
+        """The quintic of the joints with quasi-static bending and the efforts that it needs."""
+        from scipy.interpolate import CubicSpline
+
+        k = self.model.joints
+        pieces = grid.pieces
+        law = LAWS["quintic"]
+        s = np.linspace(0.0, 1.0, pieces + 1)
+        travel = self.ends[1] - self.ends[0]
+        q = self.ends[0] + np.outer(law(s), travel)
+        qd = np.outer(law.deriv(1)(s), travel) / duration
+        qdd = np.outer(law.deriv(2)(s), travel) / duration**2
+        if self.model.size > k:
+            q, qd, qdd = self._bent(q, qd, qdd, duration)
+        z = np.concatenate([q, self._followers(q)], axis=1)
+        spline = CubicSpline(s, z, bc_type="clamped")
+        slope = spline(s, 1)
+        tau = self.model.inverse_dynamics(q, qd, qdd)[:, :k]
+        tau[[0, -1]] = self.task.rest
+        if grid.smooth:  # coefficients belong to the middles of the B-splines
+            middles = np.clip(np.arange(-1, grid.controls + 2) / grid.controls, 0.0, 1.0)
+            tau = np.stack([np.interp(middles, s, column) for column in tau.T], axis=1)
+        else:
+            tau = tau[:: pieces // grid.controls]
+        points = point_places(pieces)
+        second = np.asarray(spline(points, 2)).reshape(pieces, 3, -1)
+        pull = np.zeros((len(points), self.task.equations.closures))
+        if self.task.equations.closures:
+            pull = self._pulls(spline(points), spline(points, 1), spline(points, 2), duration)
+        return Motion(duration, z, slope, second, tau, pull.reshape(pieces, 3, -1), grid.smooth)
+
+    def _guess(self, duration: float, grid: _Grid) -> Motion:
+        """The motion to begin with: of soft arms a small part of the move, made larger.
+
+        Where modes move as slowly as the joints do, nothing is quasi-static. The least effort for a
+        sixteenth of the way is nearly that of linear equations, which has one solution only.
+        """
+        resolved = len(self.task.end_rows) > self.model.joints
+        if not resolved or self.task.equations.closures:
+            return self._smooth_move(duration, grid)
+        k = self.model.joints
+        start, end = (q[:k] for q in self.ends)
+        part = _Planner(
+            self.given_model,
+            start,
+            start + SMALL_PART * (end - start),
+            {"effort": np.full(k, np.inf), "speed": np.full(k, np.inf)}
+            | {"deflection": None, "stress": None},
+            self.least_pieces,
+            self.most_iterations,
+        )
+        part.task = replace(
+            part.task, held_at_ends=self.task.held_at_ends, end_rows=self.task.end_rows
+        )
+        begin = part._smooth_move(duration, grid)
+        found = part._solve(part.task, begin)
+        self.iterations += found.iterations
+        if not found.success:
+            return self._smooth_move(duration, grid)
+        small = found.motion
+        z0 = small.z[0]
+        rest = part.task.rest[0]
+        return replace(
+            small,
+            z=z0 + (small.z - z0) / SMALL_PART,
+            slope=small.slope / SMALL_PART,
+            second=small.second / SMALL_PART,
+            tau=rest + (small.tau - rest) / SMALL_PART,
         )
 
-    def _start(self, ends: list[Array], guess: float) -> Array:
-        """The quintic of the rigid arm, unbent but for its sag."""
-        N = self.N
-        law, tau = LAWS["quintic"], np.linspace(0, 1, N + 1)
-        move = ends[1] - ends[0]
-        q = ends[0] + np.outer(law(tau), move)
-        qd = np.outer(law.deriv(1)(tau), move) / guess
-        stages, follow = [], []
-        for node in NODES:
-            at = (np.arange(N) + node) / N
-            v, a = (np.outer(law.deriv(d)(at), move) / guess**d for d in (1, 2))
-            stages.append(np.hstack([v, a]))
-            follow.append(self._beside(ends[0] + np.outer(law(at), move), v, a))
+    def _bent(self, q: Array, qd: Array, qdd: Array, duration: float) -> tuple[Array, Array, Array]:
+        """The same motion, bent by its own loads as far as that is found quickly."""
+        from scipy.interpolate import CubicSpline
+
         k = self.model.joints
-        at = (np.arange(N) + 0.5) / N
-        q1 = ends[0] + np.outer(law(at), move)
-        v, a = (np.outer(law.deriv(d)(at), move) / guess**d for d in (1, 2))
-        u = self.model.inverse_dynamics(q1, v, a)[:, :k]
-        each = (np.hstack([q, qd]), *stages, *follow, u, np.array([guess]))
-        return np.concatenate([part.ravel() for part in each])
+        s = np.linspace(0.0, duration, len(q))
+        K = slopes_at_rest(self.model, self.ends[0])[0][k:, k:]
+        best = (q, qd, qdd)
+        least = np.abs(self.model.inverse_dynamics(*best)[:, k:]).max()
+        for _ in range(2):
+            force = self.model.inverse_dynamics(*best)[:, k:]
+            bent = best[0].copy()
+            more = np.linalg.lstsq(K, force.T, rcond=1e-12)[0].T
+            bent[:, k:] -= more
+            if best[0] is q:
+                most = float(np.ptp(q[:, :k], axis=0).max())
+                sizes = np.zeros(self.task.equations.total)
+                sizes[k : self.model.size] = np.minimum(np.abs(more).max(axis=0), most)
+                self.task = replace(self.task, typical=sizes)
+            bent[[0, -1]] = q[[0, -1]]
+            spline = CubicSpline(s, bent, bc_type="clamped")
+            try:
+                trial = (bent, np.asarray(spline(s, 1)), np.asarray(spline(s, 2)))
+                left = np.abs(self.model.inverse_dynamics(*trial)[1:-1, k:]).max()
+            except SuppleError:  # loops that do not close
+                break
+            if not left < least:
+                break
+            best = trial
+            least = left
+        return best
+
+    def _pulls(self, z: Array, first: Array, second: Array, duration: float) -> Array:
+        """The forces of closures along a motion of the tree: no effort acts on followers."""
+        equations = self.task.equations
+        n, total, m = equations.size, equations.total, equations.closures
+        function = equations.dynamics
+        rows, columns = (np.array(part) for part in function.jacobian.sparsity_out(0).get_triplet())
+        at_pull = 3 * total + equations.joints
+        found = np.zeros((len(z), m))
+        for p in range(len(z)):
+            tail = np.zeros(equations.joints + m)
+            point = np.concatenate([z[p], first[p], second[p], tail, [duration]])
+            force = np.array(function.value(point)).ravel()
+            by_point = np.zeros((total, function.inputs))
+            by_point[rows, columns] = np.array(function.jacobian(point).nonzeros())
+            by_pull = by_point[n:, at_pull : at_pull + m]
+            found[p] = np.linalg.solve(by_pull, -force[n:])
+        return found
+
+    def _unhurried_duration(self) -> float:
+        """A duration in which the smooth move keeps the limits of effort and speed, if any does."""
+        k = self.model.joints
+        travel = np.abs(self.ends[1][:k] - self.ends[0][:k])
+        inertia = np.diag(self.model.mass_matrix(self.ends[0]))[:k]
+        spare = self.limits["effort"] - np.abs(self.task.rest).max(axis=0)
+        guess = float((2 * np.sqrt(inertia * travel / spare)).max())
+        guess = max(guess, float((travel / self.limits["speed"]).max()))
+        before = np.inf
+        for _ in range(40):
+            motion = self._smooth_move(guess, _Grid(40, 40))
+            used = max(self._used(motion, per_joint=False).values(), default=0.0)
+            if used < 0.9 or used > 0.999 * before:
+                break
+            before = used
+            guess *= 1.15
+        return guess
+
+    # ------------------------------------------------------------------ limits
+
+    def _used(self, motion: Motion, per_joint: bool = True) -> dict[str, float]:
+        """By which factor each limit is used at most, by its name."""
+        k = self.model.joints
+        names = self.model.chain.motors
+        z, slope = motion.at(point_places(motion.pieces))
+        speed = slope[:, :k] / motion.duration
+        found: dict[str, float] = {}
+        for word, share in (
+            ("effort", np.abs(self._efforts_of(motion)).max(axis=0) / self.limits["effort"]),
+            ("speed", np.abs(speed).max(axis=0) / self.limits["speed"]),
+        ):
+            for joint in np.flatnonzero(np.isfinite(self.limits[word])):
+                name = f"{word} of {names[joint]}" if per_joint else word
+                found[name] = max(found.get(name, 0.0), float(share[joint]))
+        for form in self.task.bounded:
+            word = "deflection" if len(form[0]) > 1 or self.limits["stress"] is None else "stress"
+            bent = float(np.sqrt(bent_form(form, z[:, : self.model.size]).max()))
+            found[word] = max(found.get(word, 0.0), bent)
+        if per_joint:
+            bounded = np.isfinite(self.task.low) & np.isfinite(self.task.high)
+            for joint in np.flatnonzero(bounded):
+                middle = (self.task.low[joint] + self.task.high[joint]) / 2
+                half = (self.task.high[joint] - self.task.low[joint]) / 2
+                if half > 0:
+                    away = float(np.abs(z[:, joint] - middle).max())
+                    found[f"limits of joint {names[joint]}"] = away / half
+        return found
+
+    def _in_the_way(self, motion: Motion) -> str:
+        """Which limits a motion uses in full, in words."""
+        used = self._used(motion)
+        full = [word for word, share in used.items() if share > 0.995]
+        return " and ".join(full) if full else "no single limit"
+
+    # ------------------------------------------------------------------ solving
+
+    def _solve(
+        self, task: Collocation, guess: Motion, free: bool = False, near: bool = False
+    ) -> Solution:
+        """Solve once, scaled by the guess, and count the steps."""
+        found = Transcription(task, guess, free).solve(guess, self.most_iterations, near)
+        self.iterations += found.iterations
+        return found
+
+    def _least_effort(self, guess: Motion, near: bool = False) -> Solution:
+        """The least effort in the duration of a guess: without limits if that keeps them."""
+        free = self._solve(without_limits(self.task), guess, near=near)
+        if "CpuTime" in free.status:
+            return free
+        if free.success and self._keeps_limits(free.motion):
+            return free
+        begin = free.motion if free.success else guess
+        found = self._solve(self.task, begin)
+        if not found.success and free.success:
+            again = self._solve(self.task, guess)
+            return again if again.success else found
+        return found
+
+    def _keeps_limits(self, motion: Motion) -> bool:
+        """Whether a motion keeps all limits."""
+        return max(self._used(motion).values(), default=0.0) <= 1 + KEPT
+
+    def _fastest(self) -> Solution:
+        """The fastest move: from the least effort in a time that is long enough for the limits."""
+        first = self._unhurried_duration()
+        found = None
+        for stretch in (1.2, 1.8, 3.0, 6.0):
+            if found is not None and "CpuTime" in found.status:
+                break
+            duration = stretch * first
+            grid = self._choose_grid(0.75 * first)
+            found = self._least_effort(self._guess(duration, grid))
+            if found.success:
+                break
+        assert found is not None
+        if not found.success:
+            raise self._refusal(found, None)
+        fastest = self._solve(self.task, found.motion, free=True)
+        if fastest.success:
+            return fastest
+        return self._shortened(found)
+
+    def _shortened(self, found: Solution) -> Solution:
+        """The shortest duration in which the least effort is found, by bisection."""
+        long = found.motion.duration
+        short = 0.0
+        while long - short > 0.005 * long:
+            middle = 0.85 * long if short == 0 else (short + long) / 2
+            guess = replace(found.motion, duration=middle)
+            trial = self._solve(self.task, guess)
+            if trial.success:
+                long = middle
+                found = trial
+            else:
+                short = middle
+        return found
+
+    def planned(self, duration: float | None) -> Plan:
+        """Return the plan, replayed on as many pieces as that needs, or say why there is none."""
+        found, residual = self._refined(self._found(duration), duration)
+        if self.task.held_at_ends:
+            # Modes that are not resolved ring too much: smoother efforts excite them less
+            while residual > RESIDUAL_BOUND and self.more_periods < MOST_MORE_PERIODS:
+                self.more_periods += 1
+                found, residual = self._refined(self._found(duration), duration)
+        if not residual <= RESIDUAL_BOUND:
+            raise SuppleError(
+                f"the efforts found on {found.motion.pieces} pieces do not make the move: replayed "
+                f"on the same model they miss it by {100 * residual:.3g} % (1 % is allowed)"
+                f"{self._softness(found.motion.duration)}; give more pieces, a model with fewer "
+                "modes, or more time"
+            )
+        return self._as_plan(found.motion, "effort" if duration else "time", residual)
+
+    def _found(self, duration: float | None) -> Solution:
+        """The move on the pieces that the frequencies ask for."""
+        if duration is None:
+            return self._fastest()
+        found = self._least_effort(self._guess(duration, self._choose_grid(duration)))
+        return found if found.success else self._from_fastest(found, duration)
+
+    def _refined(self, found: Solution, duration: float | None) -> tuple[Solution, float]:
+        """The same move on twice as many pieces until its replay meets it, then aimed better."""
+        total = self.task.equations.total
+        replay = self._replay(found.motion)
+        wanted = RESIDUAL_BOUND if found.motion.smooth else RESIDUAL_WANTED
+        while replay.residual > wanted:
+            pieces = 2 * found.motion.pieces
+            if pieces * total > MOST_UNKNOWNS:
+                break
+            guess = found.motion.on(pieces)
+            if not guess.smooth:
+                guess = replace(guess, tau=guess.efforts_on(pieces))
+            finer = self._solve(self.task, guess, duration is None, near=True)
+            if not finer.success:
+                break
+            again = self._replay(finer.motion)
+            better = again.residual < replay.residual
+            gained = again.residual < 0.5 * replay.residual
+            if better:
+                found = finer
+                replay = again
+            if not gained and (found.motion.smooth or replay.residual > HOPELESS):
+                break
+        return self._corrected(found, replay, duration)
+
+    def _corrected(
+        self, found: Solution, replay: _Replay, duration: float | None
+    ) -> tuple[Solution, float]:
+        """The same move with efforts aimed beside its end by what their replay missed."""
+        planned = found.motion
+        aim = np.zeros((2, self.model.size))
+        for _ in range(CORRECTIONS):
+            if replay.residual < RESIDUAL_WANTED or not replay.residual < HOPELESS:
+                break
+            aim = aim - replay.end_error
+            task = replace(self.task, aim=aim)
+            trial = self._solve(task, found.motion, duration is None, near=True)
+            if not trial.success:
+                break
+            states = replace(planned, duration=trial.motion.duration)
+            again = self._replay(replace(states, tau=trial.motion.tau))
+            if not again.residual < 0.8 * replay.residual:
+                break
+            found = replace(trial, motion=replace(states, tau=trial.motion.tau))
+            replay = again
+        return found, replay.residual
+
+    def _from_fastest(self, failed: Solution, duration: float) -> Solution:
+        """The least effort in a duration, from the fastest move; refused if that is longer."""
+        if not np.isfinite(self.limits["effort"]).all() or "CpuTime" in failed.status:
+            raise self._refusal(failed, duration)
+        fastest = self._fastest()
+        if fastest.motion.duration > duration * (1 + 1e-6):
+            raise SuppleError(
+                f"no such move exists: {duration:g} s are too short for the limits"
+                f"{self._limited_words()}; the fastest move found takes "
+                f"{fastest.motion.duration:.4g} s, and {self._in_the_way(fastest.motion)} is in "
+                "the way; give more time, effort or deflection"
+            )
+        guess = replace(fastest.motion, duration=duration)
+        found = self._solve(self.task, guess)
+        if not found.success:
+            raise self._refusal(found, duration)
+        return found
+
+    def _softness(self, duration: float) -> str:
+        """What to add to a refusal of a move that is short for its soft links."""
+        k = self.model.joints
+        if self.model.size == k:
+            return ""
+        q = self.ends[1]
+        K = slopes_at_rest(self.model, q)[0][k:, k:]
+        M = self.model.mass_matrix(q)[k:, k:]
+        slowest = float(np.linalg.eigvals(np.linalg.solve(M, K)).real.min())
+        if slowest <= 0:
+            return ""
+        period = 2 * np.pi / np.sqrt(slowest)
+        if duration > period / 2:
+            return ""
+        return (
+            f": {duration:.4g} s are short for links that swing in {period:.3g} s with their "
+            "joints held"
+        )
+
+    def _limited_words(self) -> str:
+        """Which kinds of limits were given, in brackets."""
+        kept = [
+            word
+            for word, limit in self.limits.items()
+            if limit is not None and np.isfinite(np.asarray(limit, float)).any()
+        ]
+        return f" ({', '.join(kept)})" if kept else ""
+
+    def _refusal(self, failed: Solution, duration: float | None) -> SuppleError:
+        """What to raise where no move was found: what is furthest beyond its limit without one."""
+        T = failed.motion.duration
+        status = failed.status.replace("_", " ").lower()
+        if "cputime" in status:
+            return SuppleError(
+                "no move was found: the solver ran out of time on "
+                f"{self.task.equations.total} coordinates and {failed.motion.pieces} pieces; give "
+                "a model with fewer modes or with rigid links, or fewer pieces"
+            )
+        smooth = self._smooth_move(T, self._choose_grid(T))
+        free = self._solve(without_limits(self.task), smooth)
+        if not free.success:
+            return SuppleError(
+                f"no move was found, limits or not ({status}): the way between may be singular or "
+                "out of reach; try a nearer end, other pieces, or more iterations"
+            )
+        used = self._used(free.motion)
+        worst = max(used, key=lambda word: used[word])
+        asked = "" if duration is None else f" in {duration:g} s"
+        return SuppleError(
+            f"no move was found{asked} under the limits{self._limited_words()}: without limits the "
+            f"least effort in {T:.4g} s needs {used[worst]:.3g} times the {worst}; give more of "
+            "it, or more time"
+        )
+
+    # ------------------------------------------------------------------ the answer
+
+    @staticmethod
+    def _samples(motion: Motion) -> int:
+        """Between how many times efforts are linear, and states are given."""
+        if not motion.smooth:
+            return motion.pieces
+        return motion.pieces * -(-SAMPLES_OF_AN_INTERVAL * motion.controls // motion.pieces)
+
+    def _states(self, motion: Motion) -> tuple[Array, Array, Array]:
+        """Times, q and qd at the times of the plan."""
+        n = self.model.size
+        s = np.linspace(0.0, 1.0, self._samples(motion) + 1)
+        z, slope = motion.at(s)
+        return s * motion.duration, z[:, :n], slope[:, :n] / motion.duration
+
+    def _efforts_of(self, motion: Motion) -> Array:
+        """Efforts at the times of the plan."""
+        return motion.efforts_on(self._samples(motion))
+
+    def _efforts(self, motion: Motion) -> Array:
+        """Efforts at the times of the plan, within their limits to the last digit."""
+        efforts = self._efforts_of(motion)
+        return np.clip(efforts, -self.limits["effort"], self.limits["effort"])
+
+    def _replay(self, motion: Motion) -> _Replay:
+        """How far the motion under the efforts alone is from the plan, see `Plan.residual`."""
+        k = self.model.joints
+        t, q, _ = self._states(motion)
+        pieces = len(t) - 1
+        samples = max(1, round(REPLAY_SAMPLES / pieces)) * pieces
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run = simulate(
+                self.given_model,
+                tau=Table(t, self._efforts(motion)),
+                q0=q[0],
+                duration=float(motion.duration),
+                samples=samples,
+                limits=False,
+                progress=False,
+            )
+        if run.message.startswith("stopped by the user"):
+            raise KeyboardInterrupt
+        unknown = np.full((2, self.model.size), np.inf)
+        if not run.t[-1] > (1 - 1e-9) * motion.duration or not np.isfinite(run.q).all():
+            return _Replay(np.inf, unknown)
+        planned = motion.at(np.minimum(run.t / motion.duration, 1.0))[0][:, : self.model.size]
+        travel = np.ptp(q[:, :k], axis=0)
+        kinds = np.array(
+            [getattr(motor, "type", "revolute") == "prismatic" for motor in self.model.motors]
+        )
+        worst = 0.0
+        for kind in (False, True):
+            own = kinds == kind
+            if not own.any():
+                continue
+            stands = not travel[own].max() > 1e-9
+            own_travel = travel.max() if stands else travel[own].max()
+            off = np.abs(run.q - planned)[:, :k][:, own].max() / own_travel
+            left = np.abs(run.qd[-1, :k])[own].max() * motion.duration / DRIFT / own_travel
+            worst = max(worst, float(off), float(left))
+        speed_error = run.qd[-1] * motion.duration
+        return _Replay(worst, np.stack([run.q[-1] - self.ends[1], speed_error]))
+
+    def _as_plan(self, motion: Motion, objective: str, residual: float) -> Plan:
+        t, q, qd = self._states(motion)
+        return Plan(
+            self.given_model,
+            t,
+            q,
+            qd,
+            self._efforts(motion),
+            objective,
+            self.iterations,
+            self.limits,
+            residual,
+            self.task.rest[1],
+        )

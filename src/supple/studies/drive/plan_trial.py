@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.held import Held
+from ...architectures.kinds import architecture_of
 from ...arguments import number
 from ...beams.basis import AssumedModes
 from ...control.controllers import JointPD
@@ -25,7 +26,7 @@ from ...path_dynamics.small_motion import elastic_modes
 from ...sections import Circle, Tube
 from ..motion.simulate import simulate
 
-__all__ = ["PlanTrial", "deflection_rows", "plan_trial", "stress_rows"]
+__all__ = ["PlanTrial", "bent_form", "deflection_forms", "plan_trial", "stress_rows"]
 
 Array = NDArray[np.float64]
 WATCHED = 2.0  # periods of the lowest mode after the move
@@ -35,13 +36,19 @@ RIGID = 30.0  # rad that the loop of a robot that does not bend turns during the
 
 @dataclass(frozen=True, eq=False)
 class PlanTrial(Held):
-    """A planned move on a finer Model: its efforts, and its joints held to it.
+    """A planned move simulated on a finer Model, whose joints are controlled to follow it.
 
-    Attributes:
-        finer: that Model.
-        residual: m, half of the tip's peak to peak after the move.
-        passed: by which factor each limit is used at most; above one it is passed. Keys effort,
-        speed, deflection, stress, as far as they were limited.
+    From ``Plan.tried``.
+
+    Attributes
+    ----------
+    finer : Model
+        The finer model.
+    residual : float
+        Half of the tip's peak-to-peak vibration after the move, m.
+    passed : dict
+        Largest utilisation of each limit (effort, speed, deflection, stress); above one the limit
+        is exceeded.
     """
 
     finer: Model
@@ -64,7 +71,7 @@ class _Fed(Trajectory):
     """A move whose joints are asked for so much more that a PD loop adds the efforts planned.
 
     Attributes:
-        move: of the joints.  ahead: (pieces, joints) efforts over the gain, constant on pieces.
+        move: of the joints.  ahead: (pieces + 1, joints) efforts over the gain, linear between.
         rest: (joints,) the same after the move.  duration: s, until when it is held.
     """
 
@@ -76,24 +83,26 @@ class _Fed(Trajectory):
 
     @property
     def breaks(self) -> tuple[float, ...]:
-        own = np.linspace(0.0, self.move.duration, len(self.ahead) + 1)[1:]
+        own = np.linspace(0.0, self.move.duration, len(self.ahead))[1:]
         each = np.sort(np.concatenate([own, self.move.breaks]))
         return tuple(each[np.diff(each, prepend=-1.0) > 1e-9 * self.move.duration].tolist())
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
         x, v, a = self.move(t)
-        piece = np.floor(t / self.move.duration * len(self.ahead) + 1e-9).astype(int)
-        more = np.vstack([self.ahead, self.rest])[np.minimum(piece, len(self.ahead))]
+        T = self.move.duration
+        times = np.linspace(0.0, T, len(self.ahead))
+        columns = [np.interp(t, times, column) for column in self.ahead.T]
+        more = np.where((np.asarray(t) > T)[:, None], self.rest, np.stack(columns, axis=1))
         return x + more, v, a
 
 
 def plan_trial(
     model: Model, move: Trajectory, tau: Array, limits: Mapping[str, Any], finer: Model | None
 ) -> PlanTrial:
-    """Return the trial of `Plan.tried`; tau (pieces, joints) are constant on pieces of the move."""
+    """Return the trial of `Plan.tried`; tau (pieces + 1, joints), linear on pieces of the move."""
     if finer is None:
-        robot: Any = model.robot
-        bending = max(1, sum(not link.rigid for link in robot.links))
+        links = architecture_of(model.robot).parts().values()
+        bending = max(1, sum(not link.rigid for link in links))
         most = -(-(model.size - model.joints) // bending)
         finer = build(model.robot, AssumedModes(most + 2))
     if not isinstance(finer, Model) or finer.joints != model.joints:
@@ -121,6 +130,8 @@ def plan_trial(
         q0="static",
         theta0=start,
     )
+    if run.message.startswith("stopped by the user"):
+        raise KeyboardInterrupt
     after = run.tip[run.t >= T]
     used: dict[str, float] = {}
     moving = run.t <= T
@@ -128,35 +139,75 @@ def plan_trial(
         share = np.abs(values[moving]) / limits[word]
         if np.isfinite(limits[word]).any():
             used[word] = float(share.max())
-    for word, rows in (
-        ("deflection", deflection_rows(finer, limits["deflection"])),
-        ("stress", stress_rows(finer, limits["stress"])),
-    ):
-        if rows:
-            used[word] = float(np.abs(run.q @ np.array(rows).T).max())
+    forms = deflection_forms(finer, limits["deflection"])
+    if forms:
+        used["deflection"] = max(float(np.sqrt(bent_form(form, run.q).max())) for form in forms)
+    rows = stress_rows(finer, limits["stress"])
+    if rows:
+        used["stress"] = float(np.abs(run.q @ np.array(rows).T).max())
     return PlanTrial(finer, float(np.linalg.norm(np.ptp(after, axis=0)) / 2), used)
 
 
-def deflection_rows(model: Model, limit: float | None) -> list[Array]:
-    """Return rows over q of the tip deflections of all links, one where they reach the limit."""
+def deflection_forms(model: Model, limit: float | None) -> list[tuple[Array, Array]]:
+    """Return the end deflection of every link over the limit, as forms of q.
+
+    Each is (A (3, n), B (3, n, n)) with the deflection A q + q' B q, whose square stays below one;
+    B is the shortening of a bent link under `stiffening`.
+    """
     if limit is None:
         return []
     allowed: float = number(0, above=True, unit="of metres")("deflection_limit", limit)
-    robot: Any = model.robot
-    rows = []
+    robot = _robot_of_links(model, "deflection_limit")
+    n = model.size
+    forms = []
     for link in robot.links:
-        if not link.rigid:
-            i = model.chain.index(link.name)
-            own = model.chain.eta[i]
-            if i in model.chain.sliding or own.stop - own.start < model.chain.links[i].inv.count:
-                raise SuppleError(
-                    f"deflection_limit: {link.name} slides, or some of its bending follows from a "
-                    "loop, so that its deflection is no fixed sum of q: leave the limit out, and "
-                    "see what plan.tried() bends"
-                )
-            columns = [model.deflection_at(unit, link.name, 1.0) for unit in np.eye(model.size)]
-            rows += [row / allowed for row in np.array(columns).T if np.abs(row).any()]
-    return rows
+        if link.rigid:
+            continue
+        i = model.chain.index(link.name)
+        own = model.chain.eta[i]
+        if i in model.chain.sliding or own.stop - own.start < model.chain.links[i].inv.count:
+            raise SuppleError(
+                f"deflection_limit: {link.name} slides, or some of its bending follows from a "
+                "loop, so that its deflection is no fixed sum of q: leave the limit out, and "
+                "see what plan.tried() bends"
+            )
+
+        def bent(*places: int, sign: float = 1.0, name: str = link.name) -> Array:
+            q = np.zeros(n)
+            for place in places:
+                q[place] += sign
+            return np.asarray(model.deflection_at(q, name, 1.0))
+
+        linear = np.zeros((3, n))
+        quadratic = np.zeros((3, n, n))
+        for a in range(own.start, own.stop):
+            linear[:, a] = (bent(a) - bent(a, sign=-1.0)) / 2
+            quadratic[:, a, a] = (bent(a) + bent(a, sign=-1.0)) / 2
+        for a in range(own.start, own.stop):
+            for b in range(own.start, a):
+                alone = linear[:, a] + linear[:, b] + quadratic[:, a, a] + quadratic[:, b, b]
+                half = (bent(a, b) - alone) / 2
+                quadratic[:, a, b] = half
+                quadratic[:, b, a] = half
+        quadratic[np.abs(quadratic) < 1e-12 * np.abs(linear).max(initial=1e-300)] = 0.0
+        forms.append((linear / allowed, quadratic / allowed))
+    return forms
+
+
+def _robot_of_links(model: Model, word: str) -> Any:
+    """The robot, which must have links by name: a Delta has legs."""
+    if not hasattr(model.robot, "links"):
+        raise SuppleError(
+            f"{word} is for arms and mechanisms: {model.robot.name} has legs; leave it out"
+        )
+    return model.robot
+
+
+def bent_form(form: tuple[Array, Array], q: Array) -> Array:
+    """Return |A q + q' B q|^2 of a form (A, B) at states (T, n)."""
+    linear, quadratic = form
+    bend = q @ linear.T + np.einsum("ti,rij,tj->tr", q, quadratic, q)
+    return np.asarray((bend**2).sum(axis=1))
 
 
 def stress_rows(model: Model, limit: float | None) -> list[Array]:
@@ -164,7 +215,7 @@ def stress_rows(model: Model, limit: float | None) -> list[Array]:
     if limit is None:
         return []
     allowed: float = number(0, above=True, unit="of pascals")("stress_limit", limit)
-    robot: Any = model.robot
+    robot = _robot_of_links(model, "stress_limit")
     rows: list[Array] = []
     for link in robot.links:
         if link.rigid:

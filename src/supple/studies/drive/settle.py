@@ -19,9 +19,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ...arguments import Check, checked, instance, number, whole
+from ...arguments import Check, also_called, checked, number, whole
+from ...control.matching import trajectory_for
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
 from ...path_dynamics.assembled_path import alike, assembled_path
@@ -45,16 +46,26 @@ FAINT = 0.02  # of the largest singular value: what is corrected is above it
 
 @dataclass(frozen=True, eq=False)
 class Corrected(Trajectory):
-    """A trajectory and a small correction in cubic B-splines.
+    """A trajectory plus a small correction in cubic B-splines.
 
-    Attributes:
-        first: what is corrected.
-        shares: (k, n) coefficients of the splines, which begin and end at rest within the move.
+    From `supple.settled`.
+
+    Attributes
+    ----------
+    first : Trajectory
+        The trajectory that is corrected.
+    shares : ndarray
+        Coefficients (k, n) of the splines, which begin and end at rest within the move.
     """
 
     first: Trajectory
     shares: Array
     smooth: bool = field(default=True, init=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of its coordinates."""
+        return self.first.names
 
     @property
     def duration(self) -> float:
@@ -78,8 +89,8 @@ class Corrected(Trajectory):
     def _spline(self) -> Any:
         return _spline(self.duration, self.shares)
 
-    def at(self, t: Array) -> tuple[Array, Array, Array]:
-        x, v, a = (value + self._spline(t, k) for k, value in enumerate(self.first.at(t)))
+    def motion(self, t: Array) -> tuple[Array, Array, Array]:
+        x, v, a = (value + self._spline(t, k) for k, value in enumerate(self.first.motion(t)))
         return x, v, a
 
 
@@ -93,12 +104,11 @@ def _spline(T: float, shares: Array) -> Any:
 
 
 class CorrectionWarning(UserWarning):
-    """A correction raises the speed or acceleration of its command by much."""
+    """A correction raises speed or acceleration of its command considerably, or does not help."""
 
 
 ARGUMENTS: dict[str, Check] = {
     "robot": a_robot,
-    "command": instance(Trajectory, "a Trajectory, such as one of supple.scheduled"),
     "band": number(0, 0.5),
     "rounds": whole(1, 10),
     "elements": whole(1, 50),
@@ -106,31 +116,61 @@ ARGUMENTS: dict[str, Check] = {
 }
 
 
+@also_called(command="trajectory")
 @checked(**ARGUMENTS)
 def settled(
     robot: Robot,
-    command: Trajectory,
+    trajectory: Trajectory | str | ArrayLike,
     *,
+    rate: float | None = None,
     band: float = 0.05,
     rounds: int = 2,
     elements: int = 1,
     raised: float = RAISED,
 ) -> Corrected:
-    """Return a command corrected so that the loads of its own motion leave the robot calm.
+    """Correct a command so that the inertia loads of its own motion leave the robot at rest.
 
-    Args:
-        robot: an arm, a Delta or a mechanism, its motors doing what they are told.
-        command: of its motors, or of a Delta's platform, from rest to rest; one that is shaped
-        already, so that little is left to correct. Speed and acceleration may rise: a plain move
-        that shakes needs several times its own.
-        band: by which part the frequencies may be off, to both sides.
-        rounds: how often what is left is corrected.
-        elements: to each link.
-        raised: a CorrectionWarning tells of a speed or acceleration raised to more than so many
-        times the largest of the command.
+    Parameters
+    ----------
+    robot : Robot
+        Arm, Delta or mechanism whose motors follow the command exactly.
+    trajectory : Trajectory, str or array_like
+        Rest-to-rest command of the motors, or of a Delta's platform: a Trajectory, the name of a
+        file, or samples with their `rate`. Best shaped already, so that little is left to correct:
+        a plain move that shakes needs several times its speed and acceleration.
+    rate : float, optional
+        Samples per second, if samples are given.
+    band : float
+        Relative uncertainty of the frequencies, both ways.
+    rounds : int
+        Number of correction rounds.
+    elements : int
+        Finite elements per link.
+    raised : float
+        Warn if the correction raises peak speed or acceleration by more than this factor.
+
+    Returns
+    -------
+    Corrected
+        The corrected command, a Trajectory.
+
+    Warns
+    -----
+    CorrectionWarning
+        See `raised`.
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("industrial-3")
+    >>> move = supple.PointToPoint([0, 0, 0], [0.5, 0.3, 0], 1.0)
+    >>> command = supple.shaped(move, supple.shaper("zvd", 5.0))
+    >>> round(supple.settled(robot, command).duration, 3)
+    1.2
     """
+    command = trajectory_for(robot, trajectory, rate=rate, leads="coordinates")
     if command.periodic:
-        raise SuppleError("command repeats: give one that begins and ends at rest")
+        raise SuppleError("trajectory repeats: give one that begins and ends at rest")
     found = correction(robot, command, band, rounds, elements)
     told = [said for said in raising(command, found) if said[0] > raised]
     if told:
@@ -166,19 +206,34 @@ def raising(plain: Trajectory, command: Trajectory) -> list[tuple[float, str]]:
 def correction(
     robot: Robot, command: Trajectory, band: float = 0.05, rounds: int = 2, elements: int = 1
 ) -> Corrected:
-    """Return what `settled` does, without a word on how much it raises."""
+    """Return what `settled` does, without a word on how much it raises.
+
+    The best of all rounds, the command itself among them. It must be better by more than steps of
+    half the length change: where little is left, a correction
+    may take out no more than the error of the steps.
+    """
     task = _Task(robot, command, band, elements)
-    shares = np.zeros((task.count, len(command(0.0)[0])))
-    best, least = shares, np.inf
+    unchanged = np.zeros((task.count, len(command(0.0)[0])))
+    shares = unchanged
+    best, least = unchanged, np.inf
+    first = np.inf
     for k in range(rounds + 1):
         moved = Corrected(command, shares)
-        left, slopes = task.left(moved, k < rounds)
-        if (size := float(np.linalg.norm(left))) < least:
-            best, least = shares, size
+        left, slopes, largest = task.left(moved, k < rounds)
+        first = largest if k == 0 else first
+        if largest < least:
+            best, least = shares, largest
         if slopes is not None:
             step = np.linalg.lstsq(slopes, -left, rcond=FAINT)[0]
             shares = shares + step.reshape(shares.shape)
-    return Corrected(command, best)
+    found = Corrected(command, best)
+    if best is unchanged:
+        return found
+    finer = _Task(robot, command, band, elements, refinement=2)
+    before = finer.left(Corrected(command, unchanged), slopes=False)[2]
+    after = finer.left(found, slopes=False)[2]
+    doubt = abs(before - first) + abs(after - least)  # by the length of the steps
+    return found if after < before - doubt else Corrected(command, unchanged)
 
 
 def leaves(
@@ -221,7 +276,14 @@ def _grid(command: Trajectory, step: float) -> tuple[Array, Array]:
 class _Task:
     """What a command leaves in the modes of a robot, and how that changes with a correction."""
 
-    def __init__(self, robot: Robot, command: Trajectory, band: float, elements: int) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        command: Trajectory,
+        band: float,
+        elements: int,
+        refinement: int = 1,
+    ) -> None:
         from scipy.linalg import eigh
 
         ends = command(np.array([0.0, command.duration]))[0]
@@ -237,24 +299,33 @@ class _Task:
         x, v, a = self.led(np.array([0.0, self.T]))
         self.rest = self.model.matrices(x, 0 * v, 0 * a)
         lowest = float(np.sqrt(eigh(self.rest.K[1], self.rest.M[1], eigvals_only=True)[0]))
+        if not np.isfinite(lowest):
+            raise SuppleError(
+                f"trajectory ends where {robot.name} cannot stand: give one that it can reach"
+            )
         self.heard = HEARD * lowest
         periods = self.T * lowest / (2 * np.pi)
-        self.t, self.h = _grid(command, self.T / max(60, min(4000, round(periods * STEPS))))
+        steps = refinement * max(60, min(4000, round(periods * STEPS)))
+        self.t, self.h = _grid(command, self.T / steps)
         self.count = max(4, min(60, round(periods * SPACING) - 3))
         offs = [0.0] if band == 0 else [0.0, -band, band]
         if band > NARROW:  # what is calm at both ends and in the middle may ring in between
             offs += [-band / 2, band / 2]
         self.factors = [(1 + off) ** 2 for off in offs]
 
-    def left(self, command: Trajectory, slopes: bool) -> tuple[Array, Array | None]:
-        """r (m,) in metres of the tip, and its slopes (m, coefficients) if they are asked for."""
+    def left(self, command: Trajectory, slopes: bool) -> tuple[Array, Array | None, float]:
+        """r (m,) in metres of the tip, its slopes (m, coefficients) if asked for, and the most.
+
+        The most is the sum of the modes' amplitudes where it is largest within the band.
+        """
         here = self.model.matrices(*alike(self.led, command)(self.t))
         F = here.F[..., None]
         if slopes:
             F = np.concatenate([F, self._loads(command)], axis=2)
         rows = [self.rung(here, F, factor) for factor in self.factors]
         found = np.concatenate(rows)
-        return found[:, 0], found[:, 1:] if slopes else None
+        largest = max(float(np.hypot(*np.split(row[:, 0], 2)).sum()) for row in rows)
+        return found[:, 0], found[:, 1:] if slopes else None, largest
 
     def _loads(self, command: Trajectory) -> Array:
         """(T, N, coefficients): the loads of each spline in each coordinate.

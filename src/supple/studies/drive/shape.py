@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
 from ...arguments import (
     Check,
+    also_called,
     checked,
     instance,
     number,
@@ -26,36 +29,65 @@ from ...arguments import (
     whole,
 )
 from ...control.controllers import Controller
+from ...control.matching import Leads, TrajectoryWarning, names_place, trajectory_for
+from ...control.platform import leads_platform
 from ...control.shapers import SHAPERS, Shaper, shaper
 from ...control.shaping import Samples, residual_amplitude, schedule, shaped
-from ...control.trajectories import Slowed, Trajectory, a_trajectory
+from ...control.trajectories import Guided, Slowed, Trajectory, with_names
+from ...control.trajectory_files import given_trajectory
 from ...errors import SuppleError
 from ...files.joint_trajectories import JointTrajectory
 from ...robot import Robot, a_robot
+from ..kinematics.forward import forward
 
 __all__ = ["ShapedMove", "scheduled", "shape"]
 
 Array = NDArray[np.float64]
+USUAL_RATE = 1000.0  # samples per second of a Trajectory
+STUB = 0.01  # of the usual gap: samples closer than that are one
+SPARSE = 10  # samples to a period: fewer are way-points
+DENSE = 50  # samples to a period that way-points are given
+MUCH_SLOWER = 4.0  # times: a move that limits slow down so much may have other units
+PLAYED = 8  # times between two samples at which splines are looked at
+MOST_PLAYED = 2_000_000
+
+
+def _joint_names(found: ShapedMove) -> tuple[str, ...]:
+    """Names of the coordinates, or numbered ones."""
+    return found.joint_names
 
 
 @dataclass(frozen=True, eq=False)
-class ShapedMove(Answer):
-    """A joint trajectory before and after shaping.
+class ShapedMove(Guided, Answer):
+    """A joint trajectory before and after shaping; as a Trajectory it is the shaped one.
 
-    Attributes:
-        before, after: the two moves, sampled at `rate` Hz.
-        kind, rate, slowed: the shaper's name; samples per second; how much the move was stretched
-        before shaping to keep the limits.
-        frequency_hz, damping_ratio: (modes,) shaped for; where they change along the path, at its
-        end; of a band its two ends and its middle.
-        shaper: the impulses, None where they are scheduled over the path.
-        residual_before, residual_after: (modes, joints) predicted vibration that each joint's
-        command leaves in each mode, in units of the joint; along a path with a robot for the
-        frequency as it changes there.
+    From `supple.shape`.
+
+    Attributes
+    ----------
+    before, after : Samples
+        The two moves, sampled at `rate`.
+    kind : str
+        Kind of shaper.
+    rate : float
+        Samples per second.
+    slowed : float
+        Factor by which the move was stretched before shaping, to respect the limits.
+    frequency_hz, damping_ratio : ndarray
+        Design values (modes,); where they change along the path, at its end; for a band its two
+        ends and its middle.
+    shaper : Shaper or None
+        The impulses; None where they change along the path.
+    residual_before, residual_after : ndarray
+        Predicted vibration (modes, joints) that each joint's command leaves in each mode, in units
+        of the joint. With a robot, for the frequency as it changes along the path. Computed for
+        playback by straight lines and by cubic splines; the larger value counts.
+    tip_before, tip_after : ndarray or None
+        The same as displacement of the robot's tip at the end of the move, (modes, joints), m.
     """
 
-    before: JointTrajectory
-    after: JointTrajectory
+    before: Samples
+    after: Samples
     kind: str
     rate: float
     slowed: float
@@ -64,8 +96,10 @@ class ShapedMove(Answer):
     shaper: Shaper | None
     residual_before: Array
     residual_after: Array
+    tip_before: Array | None = None
+    tip_after: Array | None = None
 
-    labels: ClassVar = {"joint": "before.names"}
+    labels: ClassVar = {"joint": _joint_names}
     dims: ClassVar = {
         "frequency_hz": ("mode",),
         "damping_ratio": ("mode",),
@@ -75,13 +109,23 @@ class ShapedMove(Answer):
     table_rows: ClassVar = ("mode",)
 
     @property
+    def trajectory(self) -> Samples:
+        """The shaped move."""
+        return self.after
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Of its coordinates; numbered where they have none."""
+        return self.after.names or tuple(f"joint{k + 1}" for k in range(self.after.size))
+
+    @property
     def time_added(self) -> float:
         """How much longer the move takes, s."""
         return self.after.duration - self.before.duration
 
     def peaks(self, which: str = "after") -> tuple[Array, Array]:
         """Return the largest speed and acceleration of each joint, (joints,) each."""
-        move: JointTrajectory = getattr(self, which)
+        move: Samples = getattr(self, which)
         v = np.diff(move.positions, axis=0) * self.rate
         a = np.diff(v, axis=0) * self.rate
         return np.abs(v).max(axis=0), np.abs(a).max(axis=0, initial=0.0)
@@ -90,47 +134,75 @@ class ShapedMove(Answer):
         f = ", ".join(f"{x:.4g}" for x in self.frequency_hz)
         return (
             f"<ShapedMove {self.kind} for {f} Hz: {self.before.duration:.4g} s and "
-            f"{self.time_added:.4g} s more, {len(self.before.names)} joints>"
+            f"{self.time_added:.4g} s more, {self.before.size} joints>"
         )
 
 
-def sampled(
-    move: JointTrajectory | Trajectory, rate: float | None, slowed: float = 1.0
-) -> tuple[JointTrajectory, float]:
-    """Return a move, `slowed` times as slow, on even samples, and their rate in Hz.
+def without_stubs(move: Samples) -> Samples:
+    """Return samples without those that follow another by less than STUB of the usual gap."""
+    gaps = np.diff(move.t)
+    usual = float(np.median(gaps))
+    short = np.append(False, gaps < STUB * usual)
+    if not short.any():
+        return move
+    if short[-1]:  # where the move ends is kept; the one before it goes
+        short[-1] = False
+        short[-2] = len(short) > 2
+    v = move.velocities
+    return replace(
+        move,
+        t=move.t[~short],
+        positions=move.positions[~short],
+        velocities=None if v is None else v[~short],
+    )
 
-    Even samples are kept as they are; others, and another rate asked for, are taken from cubic
-    splines, through the velocities if there are any, else at rest at both ends. It begins when the
-    move does.
+
+def usual_rate(move: Trajectory, highest_hz: float) -> float:
+    """Return the samples per second of a shaped move: those of its samples where they are enough.
+
+    Samples at even times but for a few short gaps keep their rate. Way-points, with fewer than
+    SPARSE samples to a period of the highest mode that is shaped for, are joined by splines and get
+    a whole multiple of theirs, DENSE to a period. Of a Trajectory 1000.
     """
-    if isinstance(move, Trajectory):
-        chosen = rate or 1000.0
-        line: Trajectory = Slowed(move, slowed) if slowed > 1 else move
-        names = tuple(f"joint{i + 1}" for i in range(len(move(0.0)[0])))
-        form = JointTrajectory(names, np.zeros(1), np.zeros((1, len(names))))
-    else:
-        steps, form = np.diff(move.t), replace(move, velocities=None)
-        even = np.ptp(steps) <= 1e-4 * steps.mean() + 8 * np.spacing(np.abs(move.t).max())
-        own = 1 / float(steps.mean())
-        if even and slowed == 1 and (rate is None or abs(rate - own) < 1e-6 * own):
-            return replace(form, t=move.t[0] + np.arange(len(move.t)) / own), own
-        chosen = rate or (own if even else 1 / float(steps.min()))
-        v = None if move.velocities is None else move.velocities / slowed
-        line = Samples((move.t - move.t[0]) * slowed, move.positions, v)
-    if not np.isfinite(chosen) or chosen <= 0:
-        raise SuppleError(f"rate is {rate!r}: give samples per second, such as 1000")
-    if line.duration * chosen > 2e7:
+    if not isinstance(move, Samples):
+        return USUAL_RATE
+    gaps = np.diff(without_stubs(move).t)
+    own = 1 / float(np.quantile(gaps, 0.1))
+    even = np.ptp(gaps) <= 1e-4 * gaps.mean() + 8 * np.spacing(move.begin + move.duration)
+    own = 1 / float(gaps.mean()) if even else own
+    if own >= SPARSE * highest_hz:
+        return own
+    return own * float(np.ceil(DENSE * highest_hz / own))
+
+
+def sampled(move: Trajectory, rate: float, slowed: float = 1.0) -> Samples:
+    """Return a move, `slowed` times as slow, at even times.
+
+    Even samples are kept as they are; others are taken from cubic splines, through the velocities
+    if there are any, else at rest at both ends. It begins when the move does.
+    """
+    begin = 0.0
+    header: Mapping[str, Any] = {}
+    if isinstance(move, Samples):
+        begin, header = move.begin, move.header
+        gaps = np.diff(move.t)
+        even = np.ptp(gaps) <= 1e-4 * gaps.mean() + 8 * np.spacing(begin + move.duration)
+        if even and slowed == 1 and abs(rate * gaps.mean() - 1) < 1e-6:
+            t = np.arange(len(move.t)) / rate
+            return replace(move, t=t, velocities=None, begin=begin)
+        move = without_stubs(move)
+    line: Trajectory = Slowed(move, slowed) if slowed > 1 else move
+    if line.duration * rate > 2e7:
         raise SuppleError(
-            f"{line.duration:g} s at {chosen:g} Hz are {line.duration * chosen:.1e} samples: at "
+            f"{line.duration:g} s at {rate:g} Hz are {line.duration * rate:.1e} samples: at "
             "most 2e7, give a lower rate, or higher limits if they made it so long"
         )
-    t = np.arange(int(np.ceil(line.duration * chosen - 1e-9)) + 1) / chosen
-    return replace(form, t=form.t[0] + t, positions=line(t)[0]), chosen
+    t = np.arange(int(np.ceil(line.duration * rate - 1e-9)) + 1) / rate
+    return Samples(t, line(t)[0], names=move.names, begin=begin, header=header)
 
 
 @checked(
     robot=a_robot,
-    trajectory=a_trajectory,
     kind=one_of(*SHAPERS),
     modes=whole(1, 100),
     servo=optional(instance(Controller, "a Controller, such as supple.JointPD(100, 20)")),
@@ -139,20 +211,56 @@ def sampled(
 )
 def scheduled(
     robot: Robot,
-    trajectory: Trajectory,
+    trajectory: Trajectory | str | ArrayLike,
     kind: str = "zvd",
     modes: int = 1,
     servo: Controller | None = None,
     damping_ratio: float | None = None,
     *,
     platform: bool = False,
+    rate: float | None = None,
 ) -> Trajectory:
-    """Return a joint trajectory shaped for the lowest modes of a robot, wherever it is on its path.
+    """Shape a joint trajectory for the modes of a robot as they change along the path.
 
-    Frequencies are those of the robot with its motors held: locked (or on the joints' springs), or
-    by a `servo` Controller. Each mode is shaped in its own phase, see `control.shaping`.
-    `platform`: the trajectory is that of a Delta's platform, not of its motors.
+    Parameters
+    ----------
+    robot : Robot
+        Robot whose modes are used, with its motors locked (or on the springs of its joints).
+    trajectory : Trajectory, str or array_like
+        A Trajectory, the name of a file, or samples (N, joints) with their `rate`.
+    kind : str
+        Kind of shaper, as for `supple.shaper`.
+    modes : int
+        Number of lowest modes to shape for. Each mode is shaped in its own phase.
+    servo : Controller, optional
+        Controller that holds the motors, instead of locked ones.
+    damping_ratio : float, optional
+        Damping ratio of the design. Default: that of the robot.
+    platform : bool
+        The trajectory is that of a Delta's platform, not of its motors. Coordinates named x, y, z
+        say so too.
+    rate : float, optional
+        Samples per second, if samples are given.
+
+    Returns
+    -------
+    Trajectory
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("industrial-3")
+    >>> move = supple.PointToPoint([0, 0, 0], [0.5, 0.3, 0], 1.0)
+    >>> round(supple.scheduled(robot, move, "zvd").duration, 3)
+    1.204
     """
+    trajectory = given_trajectory("trajectory", trajectory, rate)
+    at_place = architecture_of(robot).asked_by == "position" and names_place(trajectory)
+    platform = platform or at_place or leads_platform(trajectory)
+    leads: Leads = "coordinates" if platform else "motors"
+    trajectory = trajectory_for(robot, trajectory, leads=leads)
+    motors = tuple(name for name, _ in architecture_of(robot).motors)
+    trajectory = with_names(trajectory, ("x", "y", "z") if platform else motors)
     moved = trajectory
     for mode in range(modes):
         end = trajectory(np.array([trajectory.duration]))[0]
@@ -179,7 +287,6 @@ def held(
 
 
 ARGUMENTS: dict[str, Check] = {
-    "move": instance((JointTrajectory, Trajectory), "a Trajectory, or a JointTrajectory of a file"),
     "kind": one_of(*SHAPERS),
     "frequency_hz": optional(some(1e-6)),
     "damping_ratio": optional(some(0)),
@@ -191,9 +298,10 @@ ARGUMENTS: dict[str, Check] = {
 ROUNDS = 40  # of slowing down
 
 
+@also_called(move="trajectory")
 @checked(**ARGUMENTS)
-def shape(  # noqa: PLR0913 - every option of the command
-    move: JointTrajectory | Trajectory,
+def shape(
+    trajectory: Trajectory | str | ArrayLike,
     kind: str = "zvd",
     frequency_hz: float | Sequence[float] | None = None,
     damping_ratio: float | Sequence[float] | None = None,
@@ -206,41 +314,79 @@ def shape(  # noqa: PLR0913 - every option of the command
     speed_limit: float | Sequence[float] | None = None,
     acceleration_limit: float | Sequence[float] | None = None,
 ) -> ShapedMove:
-    """Return a move shaped so that chosen modes are at rest when it ends.
+    """Shape a move so that chosen modes are at rest when it ends.
 
-    Args:
-        move: samples, or a Trajectory (sampled at `rate`, 1000 Hz unless given).
-        kind, frequency_hz, damping_ratio, band: as for `supple.shaper`.
-        robot: take the frequencies from this robot's `modes` lowest modes along the path instead,
-        its motors held, by `servo` if one is given.
-        rate: samples per second of the answer; that of the samples unless given.
-        speed_limit, acceleration_limit: of each coordinate, one value or one for each; the move is
-        stretched in time until what is shaped keeps them. A robot's own limits of speed hold where
-        none is given.
+    Parameters
+    ----------
+    trajectory : Trajectory, str or array_like
+        The move: a Trajectory (sampled at `rate`, by default 1000 Hz), the name of a file (CSV, a
+        ROS JointTrajectory, MCAP), or samples (N, joints) at `rate`. With a robot its coordinates
+        are matched by their names, in any order.
+    kind, frequency_hz, damping_ratio, band
+        As for `supple.shaper`.
+    robot : Robot, optional
+        Instead of given frequencies, use the lowest modes of this robot along the path.
+    modes : int
+        Number of modes of the robot to shape for.
+    servo : Controller, optional
+        Controller that holds the robot's motors. Default: motors are locked.
+    rate : float, optional
+        Samples per second of the answer. Default: that of the samples; for way-points with fewer
+        than ten per period of the mode, a multiple of it with fifty per period.
+    speed_limit, acceleration_limit : float or sequence, optional
+        Limits of the coordinates, one value or one per coordinate. The move is stretched in time
+        until the shaped move respects them. Default: the robot's own speed limits.
+
+    Returns
+    -------
+    ShapedMove
+        The shaped move as a Trajectory, and the predicted vibration before and after.
+
+    Examples
+    --------
+    >>> import supple
+    >>> move = supple.PointToPoint([0.0], [0.5], 1.0)
+    >>> supple.shape(move, "zvd", frequency_hz=7.2, damping_ratio=0.02).duration
+    1.139
     """
     if (frequency_hz is not None) + (band is not None) + (robot is not None) != 1:
         raise SuppleError("give frequency_hz, a band, or a robot to take the frequencies from")
-    first = sampled(move, rate)[0]
-    if robot is not None and len(architecture_of(robot).drives) != len(first.names):
-        motors = ", ".join(drive.name for drive in architecture_of(robot).drives)
-        raise SuppleError(
-            f"the move has {len(first.names)} coordinates ({', '.join(first.names):.60}): "
-            f"{robot.name} needs one for each of its motors ({motors:.60})"
-        )
+    array = not isinstance(trajectory, Trajectory | str | PathLike | JointTrajectory | tuple)
+    move = given_trajectory("trajectory", trajectory, rate if array else None)
+    platform = False
+    if robot is not None:
+        platform = architecture_of(robot).asked_by == "position" and names_place(move)
+        move = trajectory_for(robot, move, leads="coordinates" if platform else "motors")
+        if not isinstance(move, Samples):
+            motors = tuple(name for name, _ in architecture_of(robot).motors)
+            move = with_names(move, ("x", "y", "z") if platform else motors)
     limits = [
-        _limit("speed_limit", speed_limit, first, robot),
-        _limit("acceleration_limit", acceleration_limit, first),
+        _limit("speed_limit", speed_limit, move, None if platform else robot),
+        _limit("acceleration_limit", acceleration_limit, move),
     ]
     if robot is None:
         ratio = 0.0 if damping_ratio is None else damping_ratio
         design = shaper(kind, frequency_hz, ratio, band=band)
         f = np.linspace(*band, 3) if band else np.atleast_1d(np.asarray(frequency_hz, float))
         how: _Fixed | _Led = _Fixed(design, f, np.broadcast_to(ratio, f.shape))
+        highest = float(f.max())
     else:
         if isinstance(damping_ratio, Sequence):
             raise SuppleError("with a robot give one damping_ratio, or none to take its own")
-        how = _Led(robot, kind, modes, servo, damping_ratio)
-    return _within(lambda slowed: how.made(*sampled(move, rate, slowed)), limits)
+        how = _Led(robot, kind, modes, servo, damping_ratio, platform)
+        end = move.at(np.array([move.duration]))[0]
+        highest = float(held(robot, end, modes, servo, platform)[0].max()) / (2 * np.pi)
+    chosen = usual_rate(move, highest) if rate is None else float(rate)
+    found = _within(lambda slowed: how.made(sampled(move, chosen, slowed), chosen), limits)
+    if found.slowed > MUCH_SLOWER:
+        warnings.warn(
+            f"the limits make the move {found.slowed:.3g} times as slow, {move.duration:.4g} s "
+            f"become {found.before.duration:.4g} s: are its angles in degrees? They are taken as "
+            "radians unless the header of a file says 'elbow [deg]'",
+            TrajectoryWarning,
+            stacklevel=3,
+        )
+    return found
 
 
 def _within(made: Callable[[float], ShapedMove], limits: Sequence[Array]) -> ShapedMove:
@@ -266,9 +412,9 @@ def _within(made: Callable[[float], ShapedMove], limits: Sequence[Array]) -> Sha
     )
 
 
-def _limit(name: str, given: Any, move: JointTrajectory, robot: Robot | None = None) -> Array:
+def _limit(name: str, given: Any, move: Trajectory, robot: Robot | None = None) -> Array:
     """A limit for each coordinate; without one that of the robot's motors, where they have it."""
-    n = len(move.names)
+    n = move.size
     if given is None:
         drives = () if robot is None else architecture_of(robot).drives
         own = [drive.made.speed_limit for drive in drives]
@@ -290,7 +436,7 @@ class _Fixed:
     f: Array
     z: Array
 
-    def made(self, even: JointTrajectory, rate: float) -> ShapedMove:
+    def made(self, even: Samples, rate: float) -> ShapedMove:
         """Return the move shaped, by convolution."""
         y = shaped(even.positions, self.design, rate)
         return _answer(even, y, rate, (self.design.kind, self.design), (self.f, self.z))
@@ -305,13 +451,22 @@ class _Led:
     modes: int
     servo: Controller | None
     ratio: float | None
+    platform: bool
 
-    def made(self, even: JointTrajectory, rate: float) -> ShapedMove:
+    def made(self, even: Samples, rate: float) -> ShapedMove:
         """Return the move shaped, delays in the phase of each mode."""
-        end, ratios = held(self.robot, even.positions[-1:], self.modes, self.servo)
+        end, ratios = held(self.robot, even.positions[-1:], self.modes, self.servo, self.platform)
         z = ratios[0] if self.ratio is None else np.full(self.modes, float(self.ratio))
-        line = Samples(even.t - even.t[0], even.positions)
-        found = scheduled(self.robot, line, self.kind, self.modes, self.servo, self.ratio)
+        line = Samples(even.t, even.positions)
+        found = scheduled(
+            self.robot,
+            line,
+            self.kind,
+            self.modes,
+            self.servo,
+            self.ratio,
+            platform=self.platform,
+        )
         t = np.arange(int(np.ceil(found.duration * rate - 1e-9)) + 1) / rate
         f = end[0] / (2 * np.pi)
         if not rate > 2 * f.max():
@@ -320,19 +475,52 @@ class _Led:
                 "shaped; ask for a higher one"
             )
         along = tuple(self.along(motion, times) for motion, times in ((line, line.t), (found, t)))
-        return _answer(even, found(t)[0], rate, (self.kind, None), (f, z), along)
+        answer = _answer(even, found(t)[0], rate, (self.kind, None), (f, z), along)
+        joints = even.positions.shape[1]
+        lever = np.ones(joints) if self.platform else tip_motion(self.robot, even.positions[-1])
+        return replace(
+            answer,
+            tip_before=lever * answer.residual_before,
+            tip_after=lever * answer.residual_after,
+        )
 
     def along(self, motion: Trajectory, t: Array) -> Array:
         """Return the frequencies (modes, N) at times, by splines through some of them."""
         from scipy.interpolate import CubicSpline
 
         some = np.linspace(0.0, t[-1], min(len(t), 1281 if self.servo is None else 161))
-        omega = held(self.robot, motion(some)[0], self.modes, self.servo)[0]
+        omega = held(self.robot, motion(some)[0], self.modes, self.servo, self.platform)[0]
         return np.asarray(CubicSpline(some, omega / (2 * np.pi))(t).T)
 
 
+def tip_motion(robot: Robot, theta: Array) -> Array:
+    """Return how far the tip goes with each joint, (joints,), m per rad or m, the robot rigid."""
+    step = 1e-6
+    found = []
+    for unit in step * np.eye(len(theta)):
+        ahead = forward(robot, theta + unit).position
+        behind = forward(robot, theta - unit).position
+        found.append(float(np.linalg.norm(ahead - behind)) / (2 * step))
+    return np.array(found)
+
+
+def _left(move: Samples, frequency_hz: Array, damping_ratio: Array) -> Array:
+    """What samples leave of modes (modes, joints), played back by lines or by splines.
+
+    `frequency_hz`: (modes,), or (modes, N) where it changes along them.
+    """
+    by_lines = residual_amplitude(move.t, move.positions, frequency_hz, damping_ratio)
+    between = max(1, min(PLAYED, MOST_PLAYED // len(move.t)))
+    t = np.linspace(0.0, move.duration, between * (len(move.t) - 1) + 1)
+    f = frequency_hz
+    if f.ndim == 2:
+        f = np.stack([np.interp(t, move.t, row) for row in f])
+    by_splines = residual_amplitude(t, move(t)[0], f, damping_ratio)
+    return np.maximum(by_lines, by_splines)
+
+
 def _answer(
-    even: JointTrajectory,
+    even: Samples,
     y: Array,
     rate: float,
     by: tuple[str, Shaper | None],
@@ -341,9 +529,6 @@ def _answer(
 ) -> ShapedMove:
     """The answer, with what each command leaves of modes (f, z), or of f along the two motions."""
     f, z = modes
-    after = replace(even, t=even.t[0] + np.arange(len(y)) / rate, positions=y)
-    left = [
-        residual_amplitude(move.t, move.positions, own, z)
-        for move, own in zip((even, after), along or (f, f), strict=True)
-    ]
+    after = replace(even, t=np.arange(len(y)) / rate, positions=y, begin=even.begin)
+    left = [_left(move, own, z) for move, own in zip((even, after), along or (f, f), strict=True)]
     return ShapedMove(even, after, by[0], rate, 1.0, f, np.array(z), by[1], left[0], left[1])

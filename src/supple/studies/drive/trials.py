@@ -141,7 +141,7 @@ def driven(
     """Return the trial of a Model under a controller that is given the command."""
     if isinstance(command, Scheduled):  # as a controller gets it: a sample every millisecond
         even = np.linspace(0.0, command.duration, max(20, round(command.duration / STREAM)) + 1)
-        command = Samples(even, command(even)[0])
+        command = Samples(even, command(even)[0], names=command.names)
     lead: Any = {"path": command} if platform else {"trajectory": command}
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always", SimulationWarning)

@@ -23,13 +23,24 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pose(Answer):
-    """Place and attitude of the tip at one configuration, or many (a leading axis B).
+    """Position and attitude of the tip in one pose or in many (leading axis B).
 
-    Attributes:
-        robot, theta: as asked.  position: (3,), m, base axes.  rotation: (3, 3), axes of the tip in
-        base axes: those of the last link, or of a Delta's platform.  sag: whether the arm sags.
-        valid, reason: whether a configuration of a batch has an answer, (B,) bool, and why not,
-        (B,) words; its rows are NaN. One that is asked alone raises instead.
+    From `supple.forward`.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    theta : ndarray
+        Joint coordinates, (joints,) or (B, joints).
+    position : ndarray
+        Position of the tip (3,), base axes, m.
+    rotation : ndarray
+        Axes of the tip in base axes, (3, 3): those of the last link, or of a Delta's platform.
+    sag : bool
+        Whether the static deflection is included.
+    valid, reason : bool and str, or ndarray
+        Whether a pose of a batch has an answer, and why not. Its rows are NaN.
     """
 
     robot: Robot
@@ -59,11 +70,34 @@ def forward(
     position: ArrayLike | None = None,
     sag: bool = False,
 ) -> Pose:
-    """Return where the tip is at joint coordinates theta, (joints,) or (B, joints).
+    """Position and attitude of the tip at given joint coordinates.
 
-    The undeformed robot, or with `sag` the one that gives way to its own weight (`statics`): then
-    the tip is at p + u and its axes are exp([phi]) R, u and phi its displacement and rotation. A
-    Delta takes motor angles, or the `position` of its platform.
+    Parameters
+    ----------
+    robot : Robot
+        Arm, Delta or mechanism.
+    theta : array_like, optional
+        Joint coordinates, (joints,) or (B, joints) for many poses, rad or m. Default: zero.
+    position : array_like, optional
+        Instead, position of a Delta's platform, (3,) or (B, 3), m.
+    sag : bool
+        Include the static deflection under the robot's own weight, as `statics` computes it.
+
+    Returns
+    -------
+    Pose
+
+    Notes
+    -----
+    With `sag` the tip is at p + u with axes exp([phi]) R, where u and phi are the displacement and
+    the rotation of the tip.
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("industrial-3")
+    >>> supple.forward(robot, [0, 0.785, 0.785]).position.round(3)
+    array([2.562, 2.56 , 0.   ])
     """
     asked = where(robot, theta, position)
     structure = structure_of(robot, asked.at)

@@ -28,16 +28,31 @@ LONGEST = 1e12  # m: links measure 1e9 m at most
 class JointSolutions(Answer):
     """Joint coordinates that put the tip at a pose, or as near to it as the robot comes.
 
-    Attributes:
-        robot, position, rotation: as asked.  theta: (joints,), the solution nearest to the start;
-        the nearest the robot comes where there is none.  solutions: (S, joints), all that were
-        found, nearest to the start first; none where it is out of reach. An arm with more joints
-        than are needed has a continuum of them, of which these are some.  error: the larger of
-        position_error (m) and rotation_error (rad) at theta.  reached: whether it is met to
-        rounding.
-        method: "closed form" or "least squares".  tries: (T, joints), where each search ended.
-        try_errors: (T,), the error there.  reason: of a pose of a batch that has no answer, why;
-        theta is NaN there. One that is asked alone raises instead.
+    From `supple.inverse`.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    position, rotation : ndarray
+        The requested pose.
+    theta : ndarray
+        Solution (joints,) nearest to the start; where there is none, the nearest pose found.
+    solutions : ndarray
+        All solutions found, (S, joints), nearest to the start first; empty if the pose is out of
+        reach. An arm with redundant joints has a continuum of solutions, of which these are some.
+    error : float
+        The larger of `position_error` and `rotation_error`.
+    position_error, rotation_error : float
+        Errors at `theta`, m and rad.
+    reached : bool
+        Whether the pose is met to rounding.
+    method : str
+        "closed form" or "least squares".
+    tries, try_errors : ndarray
+        Where each search ended, (T, joints), and the error there, (T,).
+    reason : str
+        For a pose of a batch without an answer: why. Its `theta` is NaN.
     """
 
     robot: Robot
@@ -84,18 +99,44 @@ def inverse(
     rotation: ArrayLike | None = None,
     start: ArrayLike | None = None,
 ) -> Any:
-    """Return the joint coordinates that put the tip of the undeformed robot at a pose.
+    """Joint coordinates that put the tip of the undeformed robot at a given pose.
 
-    position: (3,), or (2,) in the plane of a planar arm. rotation: (3, 3), axes of the tip in base
-    axes; or roll, pitch, yaw; or one angle in the plane; None leaves the attitude open. start:
-    joint coordinates to be near to, zero or the middle of the limits without. Many poses, (B, 3)
-    with (B, 3, 3), cost little more than one and give a list.
+    Parameters
+    ----------
+    robot : Robot
+        Arm, Delta or mechanism.
+    position : array_like
+        Position of the tip, (3,), or (2,) for a planar arm, m. Many poses are (B, 3).
+    rotation : array_like, optional
+        Attitude of the tip: axes (3, 3) in base axes; or roll, pitch, yaw; or one angle in the
+        plane. Many are (B, 3, 3). Default: the attitude is left open.
+    start : array_like, optional
+        Joint coordinates (joints,) near which a solution is wanted. Default: zero, or the middle of
+        the joint limits.
 
-    In closed form for a Delta and for arms of two parallel turning joints (three with `rotation`);
-    by Newton's method from its start for a mechanism, which is refused where that fails;
-    else Newton's method on the squared distance from several starts, inside the joints' limits. A
-    pose out of reach is no error: `reached` is False and `theta` is the nearest pose found, where
-    |dp|^2 + (reach angle)^2 is least.
+    Returns
+    -------
+    JointSolutions or list of JointSolutions
+        A list for many poses, which together cost little more than one.
+
+    Notes
+    -----
+    A Delta, and arms with two parallel revolute joints (three with `rotation`), are solved in
+    closed form. A mechanism is solved by Newton's method from its start, and refused where that
+    fails. Other arms are solved by Newton's method on the squared distance from several starts,
+    within the joint limits. A pose out of reach is not an error: `reached` is False and `theta` is
+    the nearest pose found, where the squared position error plus the squared product of reach and
+    angle error is smallest.
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("de-luca-two-link")
+    >>> found = supple.inverse(robot, [0.7, 0.3])
+    >>> found.reached, found.method
+    (True, 'closed form')
+    >>> supple.forward(robot, found.theta).position.round(6)
+    array([0.7, 0.3, 0. ])
     """
     need_robot(robot)
     single = np.ndim(position) == 1

@@ -19,7 +19,7 @@ from ...kernels.spatial import axis_rotation, transport
 from ...path_dynamics.kineto_elastodynamics import Ked
 from ...path_dynamics.linearised_model import LedModel
 from ...structure import moving_structure
-from ...structure.serial import link_beam
+from ...structure.link_parts import link_beam
 from .response import Response
 
 if TYPE_CHECKING:

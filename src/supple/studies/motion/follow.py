@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, checked, counts, instance, number, one_of, optional, whole
+from ...arguments import Check, also_called, checked, counts, number, one_of, optional, whole
 from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
+from ...control.matching import trajectory_for
 from ...control.trajectories import Trajectory
 from ...equations.build import build
 from ...equations.equilibrium import hanging
@@ -32,7 +33,7 @@ from ...path_dynamics.equations_in_time import Along, Path, changes
 from ...path_dynamics.kineto_elastodynamics import Loads, ked
 from ...path_dynamics.linearised_model import LedModel, Swung, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
-from ...robot import Robot
+from ...robot import Robot, a_robot
 from ..small_range import LOST, SmallRangeWarning, too_large
 from .path_response import PathResponse, moved
 
@@ -49,11 +50,10 @@ INSTEAD = "drive slower, stiffen the links, or simulate the coupled model"
 
 
 class StepWarning(UserWarning):
-    """The steps in time are longer than the frequencies that the path excites allow."""
+    """The time steps are too long for the frequencies that the path excites."""
 
 
 ARGUMENTS: dict[str, Check] = {
-    "path": instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
     "elements": counts(),
     "order": one_of("cubic", "quintic"),
     "dt": optional(number(0, above=True, unit="of seconds")),
@@ -65,12 +65,14 @@ ARGUMENTS: dict[str, Check] = {
 }
 
 
+@also_called(path="trajectory")
 @one_thread
 @checked(**ARGUMENTS)
-def follow(  # noqa: PLR0913 - every choice by keyword
+def follow(
     robot: Robot | Model,
-    path: Trajectory,
+    trajectory: Trajectory | str | ArrayLike,
     *,
+    rate: float | None = None,
     elements: int = 2,
     order: str = "cubic",
     dt: float | None = None,
@@ -84,23 +86,78 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     periods: int = 1,
     outputs: Mapping[str, Output] | None = None,
 ) -> PathResponse:
-    """Return the elastic motion of a robot whose motors follow a path, sampled every `dt` (1 ms).
+    """Elastic vibration of a robot whose motors follow a path exactly.
 
-    The path leads a Delta's platform, an arm's joints or a mechanism's motors, as if the robot
-    were rigid. A Model may be given instead: its own equations, basis and damping are then
-    linearised about the motion; so they are for mechanisms and links that slide, with elements.
-    `start`: `static`, the sag under gravity at the first pose, without inertia loads; `rest`,
-    unbent; `periodic`, on the motion that repeats with a path that does. `damping`: a ratio of
-    each link's own modes, by default the robot file's, or a Rayleigh or Proportional;
-    `modal_damping`: a ratio of the whole robot's modes at the start. `after`: seconds to watch
-    after the stop; `periods`: how often a path that repeats is run. Warns of deflections that are
-    not small. `outputs` are measured by name, as in `simulate`, then by the equations of a Model.
-    Joints that nothing holds swing as far as they like.
+    The equations are linearised about the rigid motion, so the answer is fast and valid for small
+    deflections.
 
-    Steps are Gauss's of fourth order, as short as the frequencies that the path excites need, and
-    halved until the answer stays; exponentials lead from row to row where that is as good and far
-    fewer. `step` fixes them instead, `scheme` takes another method of steps `step`, or `dt`.
+    Parameters
+    ----------
+    robot : Robot or Model
+        A Robot gets finite elements on its links. A Model is linearised with its own equations,
+        basis and damping.
+    trajectory : Trajectory, str or array_like
+        Path of a Delta's platform, an arm's joints or a mechanism's motors: a Trajectory, the name
+        of a file, or samples with their `rate`. Named coordinates are matched with the robot's, in
+        any order; x, y, z are those of its tip.
+    rate : float, optional
+        Samples per second, if samples are given.
+    elements : int
+        Finite elements per link.
+    order : {"cubic", "quintic"}
+        Order of the elements.
+    dt : float, optional
+        Time between rows of the answer, s. Default: 1 ms.
+    step : float, optional
+        Fixed integration step, s. Default: chosen and halved until the answer converges.
+    start : {"static", "rest", "periodic"}
+        Initial state: static deflection under gravity in the first pose, undeformed, or on the
+        periodic motion of a repeating path.
+    damping : float, Rayleigh or Proportional, optional
+        Damping ratio of each link's own modes, or a damping matrix. Default: the robot file's.
+    modal_damping : float, optional
+        Instead: damping ratio of the modes of the whole robot at the start.
+    loads : Loads, optional
+        Which effects of the rigid motion are included. Default: all.
+    scheme : optional
+        Another integration method, with steps `step` or `dt`.
+    after : float
+        Seconds to observe after the stop.
+    periods : int
+        Number of periods of a repeating path.
+    outputs : mapping, optional
+        Outputs to record by name, as in `simulate`; they use the equations of a Model.
+
+    Returns
+    -------
+    PathResponse
+
+    Warns
+    -----
+    SmallRangeWarning
+        If deflections are not small.
+
+    Notes
+    -----
+    The steps are Gauss's of fourth order, as short as the frequencies that the path excites
+    require. Matrix exponentials are used from row to row where they are as accurate with far fewer
+    steps. Passive joints that nothing holds may move by any amount.
+
+    References
+    ----------
+    [Kuo2016], [Hairer2006].
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("industrial-3")
+    >>> move = supple.PointToPoint([0, 0, 0], [0.5, 0.3, 0.0], 2.0)
+    >>> found = supple.follow(robot, move, elements=1, dt=0.01)
+    >>> round(1000 * float(abs(found.moved[:, :3]).max()), 2)  # mm
+    6.76
     """
+    described = robot.robot if isinstance(robot, Model) else a_robot("robot", robot)
+    path = trajectory_for(described, trajectory, rate=rate, leads="coordinates")
     dt = dt if dt is not None else (EVERY if step is None else step)
     _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start)
     named = named_outputs(outputs)

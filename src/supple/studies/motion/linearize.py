@@ -41,14 +41,41 @@ def linearize(
     inputs: Sequence[str] | None = None,
     controller: Controller | None = None,
 ) -> StateSpace:
-    """Return a model linearised at a state, alone or under a controller.
+    """Linear state-space model about a state, open loop or under a controller.
 
-    q None is zero, of a mechanism its assembled pose, unbent; (joints,) is the static sag at these
-    joint coordinates. tau None is the effort that holds the joints' accelerations at zero. Outputs:
-    `joints`, `rates` (of the joints), `tip` (position), `state`, or any Output; the bandwidth of a
-    Sensor is a state of its own. Inputs: `tau`, `tip force`, `tip moment` (base axes), and under a
-    controller `reference`, the joint coordinates wanted; by default tau, or the reference under a
-    controller. Efforts then come on top of the law's.
+    Parameters
+    ----------
+    model : Model
+        Equations of motion, from `build`.
+    q : array_like, optional
+        State (size,) to linearise about. Default: zero, or the assembled and unbent pose of a
+        mechanism. Joint coordinates alone, (joints,), mean the static deflection in that pose.
+    qd : array_like, optional
+        Velocities (size,). Default: zero.
+    tau : array_like, optional
+        Efforts (joints,), N m or N. Default: those that keep the joints from accelerating.
+    outputs : sequence of str or Output
+        ``"joints"``, ``"rates"`` (of the joints), ``"tip"`` (position), ``"state"``, or any Output.
+        The bandwidth of a `Sensor` adds a state.
+    inputs : sequence of str, optional
+        ``"tau"``, ``"tip force"``, ``"tip moment"`` (base axes) and, under a controller,
+        ``"reference"``: the desired joint coordinates. Default: tau, or the reference under a
+        controller. Efforts are then added to those of the controller.
+    controller : Controller, optional
+        Close the loop with this controller.
+
+    Returns
+    -------
+    StateSpace
+        `A`, `B`, `C`, `D` and the names of states, inputs and outputs.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(2))
+    >>> linear = supple.linearize(model)
+    >>> linear.A.shape, linear.B.shape
+    ((12, 12), (12, 2))
     """
     state = model.chain.pose() if q is None else np.asarray(q, float)
     model = standing(model, state.ravel()[: model.joints])

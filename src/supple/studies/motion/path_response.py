@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...answers.held import kept
+from ...arguments import one_of
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
 from ...path_dynamics.damping import Law
@@ -17,6 +18,7 @@ from ...path_dynamics.linearised_model import LedModel
 from ...path_dynamics.small_motion import SmallMotion, elastic_modes
 from ...robot import Robot
 from ..small_range import SMALL
+from .response import displacement_from_rigid
 
 __all__ = ["PathResponse", "moved"]
 
@@ -25,19 +27,41 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PathResponse(Answer):
-    """The elastic motion of a robot whose motors follow a path.
+    """Elastic motion of a robot whose motors follow a path, at T times.
 
-    Attributes:
-        model: what moved.  path: the motion wanted.  t: (T,).  wanted: (T, n), what the path
-        prescribes (a Delta's platform, or joints).  passive: (T, m), joints that nothing holds, of
-        the unbent robot, see `swing`.  y, yd, ydd: (T, N), elastic coordinates.
-        moved: (T, 6), displacement (m) and small rotation (rad) of platform or tip from the rigid
-        motion, base axes.  torque: (T, motors), of the elastic robot.  rigid_torque: (T, motors).
-        largest: the largest deflection over length or section rotation of any link.
-        law: damping that the equations do not have themselves.
-        step: the longest step of the integration, s, which is not the time between rows.
-        outputs: what was measured, by name, (T,) or (T, k).
-        beside: (T, w), about where loops stand, which are kept on one branch along the path.
+    From `supple.follow`.
+
+    Attributes
+    ----------
+    model
+        The linearised model.
+    path : Trajectory
+        The path.
+    t : ndarray
+        Times (T,), s.
+    wanted : ndarray
+        Prescribed motion of a Delta's platform or of joints, (T, n).
+    y, yd, ydd : ndarray
+        Elastic coordinates and their derivatives (T, N).
+    moved : ndarray
+        Displacement (m) and small rotation (rad) of the platform or tip from the rigid motion,
+        (T, 6), base axes.
+    torque, rigid_torque : ndarray
+        Efforts of the motors (T, motors) of the flexible and of the rigid robot, N m or N.
+    largest : float
+        Largest ratio of deflection to length, or section rotation in rad, of any link.
+    step : float
+        Largest integration step, s.
+    law
+        Damping that is added to the equations.
+    notes : dict
+        Further information about the run.
+    outputs : dict
+        Recorded outputs by name, (T,) or (T, k).
+    passive : ndarray
+        Coordinates of joints that nothing holds, of the undeformed robot, (T, m).
+    beside : ndarray
+        Approximate values (T, w) of the coordinates that loops determine, on one assembly branch.
     """
 
     model: SmallMotion
@@ -92,7 +116,7 @@ class PathResponse(Answer):
 
     @property
     def damping_ratios(self) -> Array:
-        """What the robot's modes really get of its damping at the start, rising, motors led."""
+        """Damping ratios of the robot's modes at the start, ascending, motors on the path."""
         x = self.led[:1]
         still = self.model.matrices(x, 0 * x, 0 * x)
         C = still.C[0] if self.law is None else (still.C + self.law(still.M))[0]
@@ -116,17 +140,45 @@ class PathResponse(Answer):
             raise SuppleError("nothing was computed after the stop: ask follow(..., after=0.5)")
         return np.asarray((after.max(axis=0) - after.min(axis=0)) / 2)
 
-    def deflection(self, link: str, fraction: float = 1.0) -> Array:
+    def deflection(
+        self, link: str, fraction: float = 1.0, frame: Literal["root", "chord", "rigid"] = "root"
+    ) -> Array:
         """Return how a link bends at a fraction of its length, (T, 6), link axes.
 
-        Displacements (m) and section rotations (rad) relative to the link's root.
+        Displacements (m) and section rotations (rad) relative to the link's root, or to its
+        `chord`. With `rigid` displacements alone, (T, 3), from the rigid motion, [Kuo2016] (18) and
+        (59), where a Model was followed.
         """
+        one_of("root", "chord", "rigid")("frame", frame)
         names = self.model.names
         if link not in names:
             raise SuppleError(f"there is no link '{link}': the links are {', '.join(names)}")
         if not 0 <= fraction <= 1:
             raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
-        return np.asarray(moved(self.model.section(link, fraction, self.led), self.y))
+        if frame == "rigid":
+            return self._from_rigid_motion(link, fraction)
+        here = np.asarray(moved(self.model.section(link, fraction, self.led), self.y))
+        length = self.model.length(link)
+        if frame == "root" or not length:
+            return here
+        end = moved(self.model.section(link, 1.0, self.led), self.y)[:, :3]
+        turned = np.stack([0 * end[:, 0], -end[:, 2], end[:, 1]], axis=1) / length
+        return np.asarray(here - np.hstack([fraction * end, turned]))
+
+    def _from_rigid_motion(self, link: str, fraction: float) -> Array:
+        """Displacement (T, 3) of a section from the rigid motion, axes of the rigid link."""
+        if not isinstance(self.model, LedModel):
+            raise SuppleError(
+                "frame is 'rigid': it is measured of a Model; follow one, supple.follow("
+                "supple.build(robot, supple.FiniteElements(2), stiffening=True), path), or give "
+                "outputs="
+            )
+        motion = (self.led, 0 * self.led, 0 * self.led)
+        still = np.zeros_like(self.y)
+        bent = self.model.states(motion, (self.y, still, still))[0]
+        rigid = self.model.states(motion, (still, still, still))[0]
+        near = self.model.near(self.led, bent)
+        return displacement_from_rigid(self.model.model, link, fraction, (bent, rigid), near)
 
 
 def moved(field: Array, y: Array) -> Array:

@@ -12,31 +12,56 @@ from numpy.typing import NDArray
 from ...answers.answer import Answer
 from ...answers.held import kept
 from ...architectures.kinds import architecture_of
+from ...arguments import one_of
 from ...equations.chains.sliders import newton_beta
 from ...equations.model import Model
 from ...integration.inputs import Input
-from ...outputs.measuring import readings
+from ...outputs.kinds import EndFrame, Place
+from ...outputs.measuring import read, readings
 from ...outputs.output import Output
 
-__all__ = ["OPEN", "Response", "with_outputs"]
+__all__ = ["OPEN", "Response", "displacement_from_rigid", "with_outputs"]
 
 Array = NDArray[np.float64]
+STEADY = 1e-3  # of the kinetic energy: what counts as exchanged where a robot turns evenly
 OPEN = 1e-3  # of the energy exchanged: a power balance more open than this is told
 
 
 @dataclass(frozen=True)
 class Response(Answer):
-    """A motion of a Model.
+    """Simulated motion of a Model at n times.
 
-    Attributes:
-        model: what moved.  t: (n,).  q, qd: (n, N).  tau: (n, joints), efforts; at a switch the
-        one that follows.  work: (n,), of efforts and tip wrench less what damping took, J, since
-        the start.  method: how it was integrated, and step: by which steps at most, s; None where
-        a tolerance decided.  message: empty, or why it ended early.
-        beta: (n, b), of links that slide where the model integrates it beside the states.
-        near: (n, w), about where the coordinates that loops determine are, so that the branch of
-        the run is kept; None: they are followed from the assembled pose.
-        outputs: what was measured, by name, (n,) or (n, k).
+    From `supple.simulate`.
+
+    Attributes
+    ----------
+    model : Model
+        The model.
+    t : ndarray
+        Times (n,), s.
+    q, qd : ndarray
+        Coordinates and velocities (n, size).
+    tau : ndarray
+        Efforts (n, joints), N m or N; at a switch the one that follows.
+    work : ndarray
+        Work of efforts and tip wrench less damping losses since the start, (n,), J.
+    method : str
+        Integration method.
+    message : str
+        Empty, or why the simulation ended early.
+    beta : ndarray or None
+        Roots (n, b) of sliding links, where the model integrates them beside the states.
+    step : float or None
+        Largest integration step, s; None where a tolerance controlled it.
+    near : ndarray or None
+        Approximate values (n, w) of the coordinates that loops determine, which keep the assembly
+        branch of the run; None if they follow from the assembled pose.
+    outputs : dict
+        Recorded outputs by name, (n,) or (n, k).
+    notes : dict
+        Further information about the run.
+    reference : ndarray or None
+        Desired joint coordinates (n, joints); None without a controller.
     """
 
     model: Model
@@ -52,6 +77,7 @@ class Response(Answer):
     near: Array | None = None
     outputs: dict[str, Array] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
+    reference: Array | None = field(default=None, repr=False)
 
     @property
     def complete(self) -> bool:
@@ -131,12 +157,15 @@ class Response(Answer):
         """Energy exchanged, J: the largest swing of any kind of energy, or of the work done.
 
         At least what was put into vibration at the start, which samples once a period would not
-        see, and 1e-9 of the largest energy, below which a balance is rounding.
+        see, a thousandth of the largest kinetic energy, which a robot that turns evenly does not
+        exchange, and 1e-9 of the largest energy, below which a balance is rounding.
         """
         parts = [*self.energies.values(), self.work]
         largest = max(float(np.abs(part).max()) for part in parts)
         vibration = float(self.notes.get("vibration", 0.0))
-        return max(*(float(np.ptp(part)) for part in parts), vibration, 1e-9 * largest)
+        turning = STEADY * float(self.energies["kinetic"].max())
+        swings = [float(np.ptp(part)) for part in parts]
+        return max(*swings, vibration, turning, 1e-9 * largest)
 
     @property
     def openness(self) -> float:
@@ -145,13 +174,43 @@ class Response(Answer):
         return worst / self.exchanged if worst else 0.0
 
     def deflection(
-        self, link: str, fraction: float = 1.0, frame: Literal["root", "chord"] = "root"
+        self, link: str, fraction: float = 1.0, frame: Literal["root", "chord", "rigid"] = "root"
     ) -> Array:
         """Return the elastic displacement (n, 3) at a fraction of a link's length, link axes.
 
-        It is relative to the tangent at the link's root, or to its `chord`.
+        It is relative to the tangent at the link's root, to its `chord`, or to where the section
+        were if the robot were `rigid` and its motors stood the same, [Kuo2016] (18) and (59); then
+        in the axes of the rigid link.
         """
+        one_of("root", "chord", "rigid")("frame", frame)
+        if frame == "rigid":
+            return self._from_rigid_motion(link, fraction)
         return self.model.deflection_at(self.q, link, fraction, frame, self.near)
+
+    def _from_rigid_motion(self, link: str, fraction: float) -> Array:
+        """Displacement (n, 3) of a section from the rigid motion, axes of the rigid link."""
+        rigid = self.q.copy()
+        moves = [name.startswith(("theta.", "passive.")) for name in self.model.coordinates]
+        rigid[:, ~np.array(moves)] = 0.0
+        return displacement_from_rigid(self.model, link, fraction, (self.q, rigid), self.near)
+
+
+def displacement_from_rigid(
+    model: Model, link: str, fraction: float, states: tuple[Array, Array], near: Array | None
+) -> Array:
+    """Return how far a section is from its place in the rigid states, (n, 3), rigid link's axes.
+
+    states: q as the robot bends, and of the rigid motion, (n, N) each.
+    """
+    bent, rigid = states
+    still = np.zeros_like(bent)
+    load = np.zeros((len(bent), 6))
+    t = np.arange(float(len(bent)))
+    asked = {"place": Place(link, fraction), "axes": EndFrame(link)}
+    here = read(model, asked, t, (bent, still, still), load, near)
+    there = read(model, asked, t, (rigid, still, still), load, near)
+    axes = there["axes"].reshape(-1, 3, 3)
+    return np.asarray(np.einsum("tab,ta->tb", axes, here["place"] - there["place"]))
 
 
 def with_outputs(

@@ -4,36 +4,60 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...arguments import Check, checked, instance, number, optional, reals, switch
-from ...budget import afford
+from ...arguments import (
+    LARGEST_FLOAT,
+    Check,
+    checked,
+    instance,
+    number,
+    optional,
+    reals,
+    switch,
+)
+from ...arguments import shown as shown_value
+from ...budget import afford, count_of
 from ...control.controllers import Controller
 from ...control.linear import LinearController
 from ...control.sampled import Sampled
 from ...control.trajectories import Trajectory
 from ...equations.chains.chain import check_lengths
 from ...equations.equilibrium import assembled_pose, standing, static_state
+from ...equations.loaded import loaded_model
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import Reference, check_path, wanted_motion
-from ...integration.inputs import Feedback, Input, MemoryWarning, as_input, as_wrench
+from ...integration.dead_points import has_dead_points, run_past_dead_points
+from ...integration.feed_forward import with_feed_forward
+from ...integration.inputs import (
+    EffortSamples,
+    Feedback,
+    Input,
+    MemoryWarning,
+    Table,
+    as_input,
+    as_wrench,
+)
 from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
 from ...integration.progress import shown
+from ...integration.refined_grid import fastest_turning, refine_grid
 from ...integration.sampled import Drive
 from ...integration.spectrum import Spectrum, look
-from ...integration.states import begin
+from ...integration.states import begin, state_map
 from ...integration.steppers.registry import STEPPERS, choose
 from ...integration.steppers.rk4 import stable_step
 from ...integration.steppers.stepper import Stepper
 from ...integration.time_functions import as_time_function
 from ...kernels.threads import one_thread
+from ...link_loads import Load, a_list_of_loads
 from ...outputs.measuring import named_outputs
 from ...outputs.output import Output
 from .past_limits import limits_told
@@ -47,7 +71,15 @@ SHORTEST = 1e-12  # s of a run
 HUGE = 1e9  # a coordinate beyond this has left every meaning
 LATE = 0.05  # rad of vibration at the end of a run, of a step that was given
 CLOSED = 3e-4  # of the energy exchanged: a balance more open than this halves a step of our own
+MOST_STEPS = 3e8  # of one run: some minutes to an hour
 TRIES = 5
+LEAST_LOOKS = 100  # for dead points in a run
+LOOK_PHASE = 0.9  # rad of the joints' motion between two looks for dead points
+LONGER = 1.3  # times the step that the motion asks for: a longer one is made again
+RIGID_STEP = 0.5  # of the usual step, of robots that do not vibrate: their steps cost little
+MUCH_SHORTER = 0.3  # of the same: half of such a step need not be tried
+SAME = 1e-3  # of a motion: what half the step may change in one that does not vibrate
+NOT_SAME = 1e-2  # the same, beyond which it is told
 TOLERANCE = 1e-9  # relative, of adams, bdf, gauss and magnus
 
 
@@ -61,11 +93,12 @@ ARGUMENTS: dict[str, Check] = {
     "limits": switch,
     "progress": optional(switch),
     "compiled": switch,
+    "loads": a_list_of_loads,
 }
 
 
 @checked(**ARGUMENTS)
-def simulate(  # noqa: PLR0913 - every choice by keyword
+def simulate(
     model: Model,
     tau: Any = None,
     q0: ArrayLike | Literal["static"] | None = None,
@@ -73,8 +106,9 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     duration: float | None = None,
     *,
     controller: Controller | Sampled | Callable[..., ArrayLike] | None = None,
-    trajectory: Trajectory | ArrayLike | None = None,
-    path: Trajectory | None = None,
+    trajectory: Trajectory | str | ArrayLike | None = None,
+    path: Trajectory | str | ArrayLike | None = None,
+    rate: float | None = None,
     position: ArrayLike | None = None,
     theta0: ArrayLike | None = None,
     dt: float | None = None,
@@ -87,43 +121,120 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     progress: bool | None = None,
     compiled: bool = False,
     outputs: Mapping[str, Output] | None = None,
+    loads: Sequence[Load] = (),
 ) -> Response:
-    """Return the motion of a model over `duration` seconds (default 1), sampled every `dt` (1 ms).
+    """Simulate the motion of a model under efforts, a controller, or along a path.
 
-    `tau` are joint efforts: None, an array, (times, values), an Input, or a function f(t) or
-    f(t, q, qd). `wrench` is a force and moment on the tip, base axes, in the same forms but the
-    last. `q0="static"` starts from the sag under gravity with joints held at `theta0`. A joint at
-    its limit ends the run unless `limits` is False.
+    Parameters
+    ----------
+    model : Model
+        Equations of motion, from `build`.
+    tau : optional
+        Joint efforts, N m or N: an array (joints,), (times, values), an input such as `Step`, a CSV
+        file, or a function ``f(t)`` or ``f(t, q, qd)``. Beside a controller they are added to its
+        efforts (feed-forward). Default: zero.
+    q0, qd0 : array_like, optional
+        Initial state (size,). ``q0="static"`` starts from the static deflection with joints at
+        `theta0`. Default: undeformed and at rest, or on the trajectory.
+    duration : float, optional
+        Seconds. Default: that of the trajectory, else 1.
+    controller : Controller, Sampled or callable, optional
+        A function has the form ``f(t, q, qd, (r, rd, rdd))``.
+    trajectory : Trajectory, str or array_like, optional
+        Desired joint motion for the controller: a Trajectory, the name of a file, samples
+        (N, joints) with their `rate`, or joint coordinates to hold. Named coordinates are matched
+        with the robot's, in any order.
+    path : Trajectory, str or array_like, optional
+        For a Delta: desired motion of the platform instead of the motors.
+    rate : float, optional
+        Samples per second of the trajectory, if samples are given.
+    position : array_like, optional
+        Initial position (3,) of a Delta's platform, m.
+    theta0 : array_like, optional
+        Initial joint coordinates (joints,). Default: zero, or the assembled pose.
+    dt : float, optional
+        Time between rows of the answer, s. Default: 1 ms. It does not set the integration step.
+    samples : int, optional
+        Number of rows, instead of `dt`.
+    step : float, optional
+        Integration step, s, for fixed-step methods. Default: from the poles and from the rates that
+        the motion excites.
+    method : str, optional
+        ``rk4``, ``adams``, ``bdf``, ``generalised-alpha``, ``gauss``, ``magnus`` or ``auto``.
+    wrench : optional
+        Force and moment (6,) on the tip, base axes, N and N m: an array, (times, values), an input
+        or a CSV file.
+    tolerance : float, optional
+        Relative error of a step of ``adams`` and ``bdf``, by default 1e-9; ``gauss`` and ``magnus``
+        take shorter steps for a finer one.
+    limits : bool
+        End the simulation when a joint reaches its limit.
+    progress : bool, optional
+        Show a progress bar. Default: only if stderr is a terminal.
+    compiled : bool
+        Integrate in generated C code.
+    outputs : mapping, optional
+        Outputs and sensors to record, by name.
+    loads : sequence, optional
+        Constant loads anywhere on links, `PointLoad` and `DistributedLoad`; their potential counts
+        as gravitational energy.
 
-    With a `controller` the joints follow a `trajectory` (or joint coordinates to hold), for its
-    duration unless another is given, starting on it. A controller is a Controller or a function
-    f(t, q, qd, (r, rd, rdd)), or either of them Sampled. For a Delta `path` leads the platform
-    instead of the motors, and `position` says where it starts.
+    Returns
+    -------
+    Response
+        Times, states, efforts, energy and outputs.
 
-    `dt` (or the number of `samples`) says where the answer is wanted, not how it is integrated.
-    Methods are rk4, adams, bdf, generalised-alpha, gauss and magnus, or `auto`. Adams and bdf keep
-    the error of a step within a relative `tolerance` (1e-9); the others take their `step` from
-    poles and the rates that the motion excites, gauss and magnus shorter at a finer `tolerance`.
-    Integration restarts where an input switches. `compiled` steps in generated C.
+    Warns
+    -----
+    SimulationWarning
+        If the power balance is open by more than 1e-3 of the exchanged energy, efforts or speeds
+        exceed the joints' limits (they are not enforced), or the simulation ends early.
 
-    `outputs` are measured by name. A power balance that stays open by 1e-3 of the energy exchanged
-    warns, and so do efforts and speeds beyond limits (told, not kept) and a run that ends early.
+    Notes
+    -----
+    The integration restarts wherever an input switches.
+
+    References
+    ----------
+    [Chung1993], [Arnold2007] for generalised-alpha, [Hairer2006] for gauss, [Blanes2009] for
+    magnus.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(2))
+    >>> run = supple.simulate(model, tau=[0.1, 0.0], duration=0.2)
+    >>> run.q.shape, run.method
+    ((201, 6), 'rk4')
     """
+    model = loaded_model(model, loads)
     measured = named_outputs(outputs, model)
-    wanted = wanted_motion(model, controller, trajectory, path)
+    wanted = wanted_motion(model, controller, trajectory, path, rate)
     theta0 = start_angles(model, position, theta0)
     law = controller if isinstance(controller, Controller) else None
+    if duration is None and isinstance(tau, EffortSamples) and tau.times is not None:
+        duration = float(tau.times[-1])  # a plan's efforts, for as long as the plan takes
     duration, every = _timing(model, wanted, (duration, dt, samples), step)
     load = as_wrench(wrench, duration)
     if wanted is not None:
         check_path(model, wanted, duration)
-    model, x0 = _start(model, q0, qd0, theta0, wanted)
+    move = wanted
+    if controller is not None and tau is not None and wanted is not None:
+        ahead = _efforts(model, tau, None, None, (duration, every))
+        controller, wanted = with_feed_forward(controller, wanted, ahead, duration)
+        law = controller if isinstance(controller, Controller) else None
+        tau = None
+    model, x0 = _start(model, q0, qd0, theta0, move)
     drive = Drive(controller, model, wanted, load) if isinstance(controller, Sampled) else None
     efforts = _efforts(model, tau, drive or controller, wanted, (duration, every))
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
     found = _carried(plan, x0, (method, step, tolerance), limits, progress)
-    return with_outputs(limits_told(_warned(found, step, tolerance)), measured, load)
+    if drive is not None and found.complete:
+        for sentence in drive.warnings(model.chain.motors):
+            warnings.warn(sentence, SimulationWarning, stacklevel=3)
+    found = with_outputs(limits_told(_warned(found, step, tolerance)), measured, load)
+    return found if move is None else replace(found, reference=move.at(found.t)[0])
 
 
 @one_thread
@@ -153,31 +264,119 @@ def _carried(
                 f"admissible step is {allowed:.3g} s (leave it out and it is chosen from the "
                 "motion, use fewer modes, or method bdf)"
             )
-        found = _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
+        found = _run(plan, x0, stepper, step, limits, progress, spectrum)
         _warn_of_lateness(found, stepper, spectrum)
         return found
-    step = stepper.own_step(plan, spectrum)
-    step = min(step, float(np.diff(plan.grid).max())) if math.isfinite(step) else step
     plan = replace(plan, fastest=spectrum.fastest, energy=spectrum.energy, course=spectrum.course)
+    return _by_own_steps(plan, x0, stepper, spectrum, tolerance, limits, progress)
+
+
+def _by_own_steps(
+    plan: Plan,
+    x0: Array,
+    stepper: Stepper,
+    spectrum: Spectrum,
+    tolerance: float | None,
+    limits: bool,
+    progress: bool | None,
+) -> Response:
+    """Run with a step chosen from the motion, and again with shorter ones until the run is good.
+
+    A run is good when its power balance closes, when the joints did not turn faster than the step
+    was made for, and, of robots that do not vibrate, when half the step leads to the same motion.
+    """
+    step = _own_step(plan, stepper, spectrum)
     given = tolerance is not None and not math.isfinite(step)
     closed = min(CLOSED, 1e3 * (tolerance or 1.0)) if isinstance(plan.tau, Feedback) else CLOSED
-    once = plan.drive is not None or given or plan.model.reading.velocity == "paper"
+    once = plan.drive is not None or given or not plan.model.reading.balances_energy
+    rigid = math.isfinite(step) and not once and _does_not_vibrate(plan, spectrum)
+    before: Response | None = None  # the run with twice this step
     for left in reversed(range(1 if once else TRIES)):  # as printed, it stays open anyway
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            found = _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
+            found = _run(plan, x0, stepper, step, limits, progress, spectrum)
         blew = "blew up" in found.message
-        if not left or "stopped" in found.message or not (blew or found.openness > closed):
+        if not left or "stopped" in found.message:
             break
         if blew and left == TRIES - 2:
             break  # a quarter of the step did not help
+        spectrum = _with_turning(spectrum, found)
+        needed = _own_step(plan, stepper, spectrum)
+        slow_enough = not math.isfinite(step) or step <= LONGER * needed
+        closes = not blew and found.openness <= closed
+        much_shorter = step <= MUCH_SHORTER * _own_step(plan, stepper, spectrum, samples=False)
+        if closes and slow_enough and (not rigid or much_shorter):
+            break
+        if closes and slow_enough and before is not None:
+            off = _difference(before, found) / (2.0 ** (stepper.order or 1) - 1)
+            if off <= SAME:
+                break
         if any(item.category is MemoryWarning for item in caught) or not _steady(plan, found):
             break
-        step /= 4 if blew else 2
+        before = found if closes and slow_enough else None
+        shorter = step / 4 if blew else step / 2
+        step = shorter if slow_enough else min(shorter, needed)
         plan = replace(plan, tolerance=plan.tolerance / 10)  # of those without a step
     for item in caught:
         warnings.warn_explicit(item.message, item.category, item.filename, item.lineno)
+    if rigid and before is not None and not left:
+        off = _difference(before, found) / (2.0 ** (stepper.order or 1) - 1)
+        if off > NOT_SAME:
+            warnings.warn(
+                f"this motion is sensitive to its steps: twice "
+                f"{step:.3g} s change it by {off:.2g} of its range; give a smaller step",
+                SimulationWarning,
+                stacklevel=4,
+            )
     return found
+
+
+def _own_step(plan: Plan, stepper: Stepper, spectrum: Spectrum, samples: bool = True) -> float:
+    """Step of a method for a plan, at most the longest stretch between two `samples`."""
+    step = stepper.own_step(plan, spectrum)
+    if not math.isfinite(step):
+        return step
+    if _does_not_vibrate(plan, spectrum):
+        step *= RIGID_STEP
+    if not samples:
+        return step
+    step = min(step, float(np.diff(plan.grid).max()))
+    run = float(plan.grid[-1] - plan.grid[0])
+    advice = "are efforts, loads, gravity and stiffnesses in SI units? Else give a shorter duration"
+    count_of(run, step, MOST_STEPS, f"a run of {run:g} s in steps of {step:.2g} s", advice)
+    return step
+
+
+def _does_not_vibrate(plan: Plan, spectrum: Spectrum) -> bool:
+    """Whether nothing but the joints' own motion decides the steps of a run under given efforts."""
+    law = plan.controller is not None or isinstance(plan.tau, Feedback)
+    return not law and len(spectrum.swings) == 1
+
+
+def _with_turning(spectrum: Spectrum, found: Response) -> Spectrum:
+    """Return the spectrum, made faster where the joints of a run turned faster than it says."""
+    turning = float(found.notes.get("turning", 0.0))
+    if not len(spectrum.swings) or turning <= spectrum.swings[-1, 0]:
+        return spectrum
+    swings = spectrum.swings.copy()
+    swings[-1, 0] = turning
+    if turning > spectrum.excited:  # then the joints' motion stands for all of the energy
+        swings[-1, 2] = 1.0
+    return replace(spectrum, swings=swings, excited=max(spectrum.excited, turning))
+
+
+def _difference(before: Response, found: Response) -> float:
+    """Largest difference of two runs at the samples of both, beside what the motion covers.
+
+    Coordinates are measured by their range in the run and speeds by their largest value; joints
+    that hardly move count by a thousandth of a radian or metre.
+    """
+    count = min(len(before.t), len(found.t))
+    range_covered = np.maximum(np.ptp(found.q[:count], axis=0).max(), 1e-3)
+    speed_reached = np.maximum(np.abs(found.qd[:count]).max(), 1e-3)
+    by_place = np.abs(before.q[:count] - found.q[:count]).max() / range_covered
+    by_speed = np.abs(before.qd[:count] - found.qd[:count]).max() / speed_reached
+    return float(max(by_place, by_speed))
 
 
 def _warn_of_lateness(found: Response, stepper: Stepper, spectrum: Spectrum) -> None:
@@ -213,16 +412,39 @@ def _run(
     step: float,
     limits: bool,
     progress: bool | None,
-    energy: float,
+    spectrum: Spectrum,
 ) -> Response:
-    """One run, and its answer."""
-    states, applied, message = _collect(plan, stepper.run(plan, x0, step), x0, limits, progress)
-    return _response(plan, states, applied, (stepper.name, step, energy), message)
+    """One run, looked at about once a step, and its answer at the samples."""
+    notes: dict[str, Any] = {"vibration": spectrum.energy}
+    if has_dead_points(plan):
+        # Equal steps are looked at one by one, and stay as long as they are. A method that meets a
+        # tolerance is looked at as often as the joints' own motion asks for.
+        spacing = step
+        if not math.isfinite(step):
+            turning = float(spectrum.swings[-1, 0]) if len(spectrum.swings) else 0.0
+            spacing = float(plan.grid[-1] - plan.grid[0]) / LEAST_LOOKS
+            spacing = min(spacing, LOOK_PHASE / turning) if turning > 0 else spacing
+        fine, places = refine_grid(plan, spacing, every_step=True)
+        chunks = run_past_dead_points(fine, stepper, x0, step, spectrum.excited, notes)
+    else:
+        fine, places = refine_grid(plan, step, every_step=len(spectrum.swings) <= 1)
+        chunks = stepper.run(fine, x0, step)
+    states, applied, message = _collect(fine, chunks, x0, limits, progress)
+    notes["turning"] = fastest_turning(fine, states)
+    if len(places) < len(fine.grid):  # the samples, and where it ended if that was early
+        ended = len(states) - 1
+        shown_at = places[places <= ended]
+        if message and "blew up" not in message and shown_at[-1] < ended:
+            shown_at = np.append(shown_at, ended)
+        states = states[shown_at]
+        applied = None if applied is None else applied[shown_at]
+        plan = replace(plan, grid=fine.grid[shown_at], starts=(0,))
+    return _response(plan, states, applied, (stepper.name, step, notes), message)
 
 
 def _warned(found: Response, step: float | None, tolerance: float | None) -> Response:
     """The same run, after a warning where its power balance stays open."""
-    if found.openness <= OPEN or found.model.reading.velocity == "paper":  # open at any step
+    if found.openness <= OPEN or not found.model.reading.balances_energy:  # open at any step
         return found
     remedy = "give a smaller step, or leave it out: it is then chosen from the motion"
     if step is None:
@@ -259,8 +481,8 @@ def _timing(
     for word, value in (("duration", duration), ("dt", dt), ("step", step)):
         if value is None:
             continue
-        if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
-            raise SuppleError(f"{word} is {value}: give a positive number")
+        if not isinstance(value, int | float) or not 0 < value <= LARGEST_FLOAT:
+            raise SuppleError(f"{word} is {shown_value(value)}: give a positive number")
     if duration < SHORTEST:
         raise SuppleError(f"duration is {duration:g} s: give at least {SHORTEST:g} s")
     if duration / dt > 1e8:
@@ -278,10 +500,17 @@ def _efforts(
     timing: tuple[float, float],
 ) -> Input | Feedback:
     """Joint efforts as given; under a Controller the motion wanted instead."""
+    if isinstance(tau, str | PathLike):
+        tau = Table.from_csv(tau)
+    if isinstance(tau, Table):
+        tau = tau.in_order(model.robot)
     if controller is None:
         return as_time_function(as_input(tau, model.joints, timing[0]), *timing)
     if tau is not None:
-        raise SuppleError("tau and controller are both given: give one of them")
+        raise SuppleError(
+            "tau and controller are both given, and the law follows no trajectory: give one of "
+            "them, or a trajectory as well"
+        )
     if isinstance(controller, Drive):
         return Feedback(controller.now, model.joints, of_state=False)
     assert path is not None
@@ -414,7 +643,7 @@ def _sound(plan: Plan, place: int, states: Array, before: Array) -> tuple[Array,
     n = plan.model.size
     with np.errstate(invalid="ignore"):
         bad = np.asarray(~(np.abs(states[:, : 2 * n]) < HUGE).all(axis=1))
-    if plan.model.reading.deflection != "rotation":
+    if not plan.model.reading.keeps_definite:
         whole = states[~bad]
         lowest = np.linalg.eigvalsh(plan.model.mass_matrix(whole[:, :n]))[:, 0]
         bad[np.flatnonzero(~bad)[lowest <= 0]] = True
@@ -456,7 +685,7 @@ def _reason(model: Model, x: Array) -> str:
     lowest = np.linalg.eigvalsh(model.mass_matrix(x[:n]))[0]
     if lowest <= 0:
         return "the mass matrix is no longer positive definite"
-    if model.reading.deflection != "rotation":
+    if not model.reading.keeps_definite:
         return (
             "the mass matrix turns indefinite at these deflections, as that of deflection "
             f"'{model.reading.deflection}' may; use deflection 'rotation'"
@@ -465,13 +694,19 @@ def _reason(model: Model, x: Array) -> str:
 
 
 def _response(
-    plan: Plan, states: Array, applied: Array | None, how: tuple[str, float, float], message: str
+    plan: Plan,
+    states: Array,
+    applied: Array | None,
+    how: tuple[str, float, dict[str, Any]],
+    message: str,
 ) -> Response:
     n, t = plan.model.size, plan.grid[: len(states)]
     states, z = np.split(states, [states.shape[1] - plan.memory], axis=1)
     q, qd = states[:, :n], states[:, n : 2 * n]
-    beta = states[:, 2 * n + 1 :] if plan.model.reading.beta == "integrated" else None
-    near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
+    columns = state_map(plan.model)
+    roots, dependent = columns.where("root"), columns.dependent
+    beta = states[:, roots] if len(roots) else None
+    near = states[:, dependent] if len(dependent) else None
     if applied is not None:
         tau = applied
     elif isinstance(plan.controller, LinearController):
@@ -483,7 +718,7 @@ def _response(
     else:
         assert isinstance(plan.tau, Input)
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
-    method, step, energy = how
+    method, step, notes = how
     return Response(
         plan.model,
         t,
@@ -496,5 +731,5 @@ def _response(
         beta,
         step=step if math.isfinite(step) else None,
         near=near,
-        notes={"vibration": energy},
+        notes=notes,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...arguments import checked, instance, number, optional, whole
@@ -32,6 +32,9 @@ __all__ = ["NOTE", "Floquet", "Stability", "floquet", "free_growth", "stability"
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
+GROWS = 2.0  # times: a motion along which the action of free vibration grows more is not stable
+DIES = 0.9  # times: less than this is damped
+
 NOTE = (
     "Frozen eigenvalues are those of the closed loop held at one instant. Their real parts change "
     "with how the shapes are scaled along the length (C_i = 1, unit integral, unit tip, unit modal "
@@ -49,19 +52,39 @@ STILL = (
 
 @dataclass(frozen=True)
 class Stability(Answer):
-    """What vibration does along a trajectory, n times, m elastic coordinates.
+    """Vibration under a controller along a trajectory, at n times with m elastic coordinates.
 
-    Attributes:
-        response: the closed-loop motion it belongs to.  eigenvalues: (n, 2 m), frozen, of the
-        elastic states.  lyapunov, lyapunov_rate: (n,), V = 1/2 (q_f' M_ff q_f' + q_f' K q_f) and
-        its rate along the motion, all terms.  lyapunov_own: (n,), what the change of length does
-        by itself, (42) corrected; the rest of the rate is power that the joints' motion puts in.
-        omega: (n, m) natural frequencies with the joints held.
-        energy, action: (n,), of the vibration about the quasi-static shape, all modes, and sum of
-        E_j/omega_j.  end_deflection: (n, 3) of the last link that bends.  root_moment: (n, 2) at
-        its hub, N m.  offsetting_ratio: (n,), |omega_1'|/(2 omega_1^2).  speed_ratio: (n,), U/U_g,
-        zeros when nothing slides.  root_drift: largest difference along the run between beta by
-        integrating (11), as the paper does, and by Newton's method, which the model uses.
+    From `supple.stability`.
+
+    Attributes
+    ----------
+    response : Response
+        The closed-loop motion.
+    eigenvalues : ndarray of complex
+        Frozen eigenvalues (n, 2 m) of the elastic states, 1/s.
+    lyapunov, lyapunov_rate : ndarray
+        V = 1/2 (q_f' M_ff q_f' + q_f' K q_f) and its rate along the motion, all terms, (n,).
+    lyapunov_own : ndarray
+        Part of the rate caused by the change of length alone, (n,), [Theodore1997] Eq. (42)
+        corrected; the rest is power from the motion of the joints.
+    omega : ndarray
+        Natural frequencies with locked joints, (n, m), rad/s.
+    energy, action : ndarray
+        Energy of the vibration about the quasi-static shape in all modes, J, and the sum of
+        E_j / omega_j, (n,).
+    end_deflection : ndarray
+        Deflection of the end of the last flexible link, (n, 3), m.
+    root_moment : ndarray
+        Moment at its hub, (n, 2), N m.
+    offsetting_ratio : ndarray
+        abs(omega_1') / (2 omega_1^2), (n,).
+    speed_ratio : ndarray
+        U / U_g, (n,); zero where nothing slides.
+    root_drift : float
+        Largest difference along the run between beta integrated by [Theodore1997] Eq. (11) and beta
+        by Newton's method, which the model uses.
+    growth : float
+        Factor by which the action of free vibration can grow along the whole motion.
     """
 
     response: Response
@@ -77,6 +100,7 @@ class Stability(Answer):
     offsetting_ratio: Array
     speed_ratio: Array
     root_drift: float
+    growth: float = 1.0
 
     labels: ClassVar = {"t": "t", "plane": ("x-y", "x-z")}  # times are an axis by themselves
     dims: ClassVar = {
@@ -110,8 +134,34 @@ class Stability(Answer):
         return self.response.t
 
     @property
+    def stable(self) -> bool:
+        """Whether the action of free vibration grows by less than GROWS along the motion."""
+        return self.growth < GROWS
+
+    @property
+    def verdict(self) -> str:
+        """Whether the motion is stable, in one sentence."""
+        time = f"{self.t[-1] - self.t[0]:.3g} s"
+        if self.stable:
+            kept = "dies out" if self.growth < DIES else "does not build up"
+            return (
+                f"Stable: free vibration {kept} along this motion; its action E/omega changes at "
+                f"most {self.growth:.3g} times in {time}."
+            )
+        return (
+            f"Not stable: free vibration can grow along this motion, its action E/omega "
+            f"{self.growth:.3g} times in {time} (stable motions stay below {GROWS:g}); drive "
+            "slower, or add damping."
+        )
+
+    @property
     def text(self) -> str:
-        """What was found and what it means, in plain words."""
+        """What was found and what it means, in plain words: whether it is stable first."""
+        return f"{self.verdict}\n{self._details}"
+
+    @property
+    def _details(self) -> str:
+        """What was found, number by number."""
         # The times with nearly constant joint rates, or all when there are none
         run = self.response
         speed = run.qd[:, : run.model.joints]
@@ -153,21 +203,57 @@ class Stability(Answer):
 )
 def stability(
     model: Model,
-    trajectory: Trajectory,
+    trajectory: Trajectory | str | ArrayLike,
     controller: Controller | None = None,
     samples: int | None = None,
     tolerance: float = 1e-9,
+    *,
+    rate: float | None = None,
 ) -> Stability:
-    """Return what vibration does in a closed loop along a trajectory, at equal steps of time.
+    """Growth and decay of vibration under a controller along a trajectory.
 
-    `samples` are twelve a period of the first mode where it is fastest, 201 at least, unless given.
-    The controller is Decoupling(100, 20) unless given; frozen eigenvalues are those of the elastic
-    rows (39), which that law leaves to themselves.
+    Parameters
+    ----------
+    model : Model
+        Equations of motion, from `build`.
+    trajectory : Trajectory, str or array_like
+        Joint motion: a Trajectory, the name of a file, or samples with their `rate`.
+    controller : Controller, optional
+        Default: ``Decoupling(100, 20)``.
+    samples : int, optional
+        Number of equally spaced times. Default: twelve per period of the first mode where it is
+        fastest, at least 201.
+    tolerance : float
+        Relative tolerance of the integration.
+    rate : float, optional
+        Samples per second of the trajectory, if samples are given.
+
+    Returns
+    -------
+    Stability
+
+    Notes
+    -----
+    The frozen eigenvalues are those of the elastic rows of the equations of motion,
+    [Theodore1997] Eq. (39), which decoupling leaves unchanged.
+
+    References
+    ----------
+    [Theodore1997].
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1))
+    >>> slide = supple.PointToPoint([0, 0, 0.3], [0, 0, 0.4], 0.5)
+    >>> found = supple.stability(model, slide, samples=201)
+    >>> round(found.growth, 4)
+    1.0
     """
     if model.size == model.joints:
         raise SuppleError("the model has no elastic coordinate: nothing can vibrate")
     law = Decoupling() if controller is None else controller
-    path = as_trajectory(trajectory, model)
+    path = as_trajectory(trajectory, model, rate)
     system = flexible(model)
     check_path(model, path, path.duration)
     if samples is None:  # twelve a period of the first mode where it is fastest, 201 to 5001
@@ -183,7 +269,7 @@ def stability(
     eta, etad = system.parts(run.q), system.parts(run.qd)
     E = system.modal_energies(run.q, eta - system.quasi_static(run.q, run.qd, wanted), etad)
     energy, action = E.sum(axis=1), (E / omega).sum(axis=1)
-    V, rate, own = _lyapunov(system, run)
+    V, lyapunov_rate, own = _lyapunov(system, run)
     slope = np.gradient(omega[:, 0], run.t)
     # Deflection of the end and moment at the root of the last link that bends
     link = [link.name for link in model.chain.links if link.inv.count][-1]
@@ -192,7 +278,7 @@ def stability(
         run,
         np.linalg.eigvals(A).astype(complex),
         V,
-        rate,
+        lyapunov_rate,
         own,
         omega,
         energy,
@@ -201,7 +287,33 @@ def stability(
         np.abs(slope) / (2 * omega[:, 0] ** 2),
         _speed_ratio(model, run),
         _root_drift(model, run, tolerance),
+        _action_growth(system, path),
     )
+
+
+def _action_growth(system: Flexible, path: Trajectory) -> float:
+    """By which factor the action of free vibration, sum of E_j/omega_j, can grow along a path.
+
+    With mass-normalised modal amplitudes a the action is the square of [sqrt(omega) a,
+    a'/sqrt(omega)], so the factor is the square of the largest singular value of the transition
+    between such states.
+    """
+    X = system.transition(path, path.duration)
+    m = len(X) // 2
+    scales = []
+    for t in (0.0, path.duration):
+        q = system.state(path(t)[0])
+        found = system.modes(q)
+        mass = system.blocks(q[None], np.zeros_like(q)[None])[0][0]
+        shapes = found.shapes / np.sqrt(np.einsum("ij,ik,kj->j", found.shapes, mass, found.shapes))
+        to_modes = np.linalg.inv(shapes)
+        root = np.sqrt(found.omega)[:, None]
+        whole = np.zeros((2 * m, 2 * m))
+        whole[:m, :m] = root * to_modes
+        whole[m:, m:] = to_modes / root
+        scales.append(whole)
+    carried = scales[1] @ X @ np.linalg.inv(scales[0])
+    return float(np.linalg.norm(carried, 2) ** 2)
 
 
 def _lyapunov(system: Flexible, run: Response) -> tuple[Array, Array, Array]:
@@ -262,10 +374,18 @@ def _speed_ratio(model: Model, run: Response) -> Array:
 
 @dataclass(frozen=True)
 class Floquet(Answer):
-    """Multipliers of the elastic motion over one period of the joints.
+    """Floquet multipliers of the elastic motion over one period of the joints.
 
-    Attributes:
-        multipliers: (2 m,).  period: s.  monodromy: (2 m, 2 m).
+    From `supple.floquet`.
+
+    Attributes
+    ----------
+    multipliers : ndarray of complex
+        Eigenvalues of the monodromy matrix, (2 m,).
+    period : float
+        Period, s.
+    monodromy : ndarray
+        Monodromy matrix (2 m, 2 m).
     """
 
     multipliers: Complex
@@ -281,9 +401,31 @@ class Floquet(Answer):
         return bool(np.abs(self.multipliers).max() <= 1 + 1e-6)
 
 
-@checked(model=a_model, trajectory=a_trajectory)
+@checked(model=a_model)
 def floquet(model: Model, trajectory: Trajectory) -> Floquet:
-    """Return the multipliers of small vibration over one period of a periodic joint motion."""
+    """Floquet multipliers of small vibration over one period of a periodic joint motion.
+
+    Parameters
+    ----------
+    model : Model
+        Equations of motion, from `build`.
+    trajectory : Trajectory
+        A periodic one, such as `Repeated`.
+
+    Returns
+    -------
+    Floquet
+        Vibration grows if a multiplier is larger than one in magnitude.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1))
+    >>> slide = supple.Repeated(supple.PointToPoint([0, 0, 0.3], [0, 0, 0.4], 0.5))
+    >>> supple.floquet(model, slide).multipliers.shape
+    (4,)
+    """
+    trajectory = a_trajectory("trajectory", trajectory)
     if not trajectory.periodic:
         raise SuppleError(
             "Floquet multipliers belong to a periodic motion: wrap the trajectory in "
@@ -297,13 +439,39 @@ def floquet(model: Model, trajectory: Trajectory) -> Floquet:
 
 @checked(model=a_model, mode=whole(1), phase=optional(number()))
 def free_growth(
-    model: Model, trajectory: Trajectory, mode: int = 1, phase: float | None = None
+    model: Model,
+    trajectory: Trajectory | str | ArrayLike,
+    mode: int = 1,
+    phase: float | None = None,
 ) -> dict[str, float]:
-    """Return by which factors a free mode changes along a joint motion that starts with it alone.
+    """Change of a freely vibrating mode along a joint motion that starts with that mode alone.
 
-    `end_deflection` and `root_moment` are amplitudes, `energy`, `action` and `omega` their ratios
-    end to start. `phase` of the vibration at the start, rad: 0 is released at rest from the bent
-    shape; None is the mean over the phase.
+    Parameters
+    ----------
+    model : Model
+        Equations of motion, from `build`.
+    trajectory : Trajectory, str or array_like
+        Joint motion.
+    mode : int
+        Number of the mode, from 1.
+    phase : float, optional
+        Phase of the vibration at the start, rad; 0 is a release at rest from the bent shape.
+        Default: the mean over the phase.
+
+    Returns
+    -------
+    dict
+        Ratios end over start of the amplitudes `end_deflection` and `root_moment`, of `energy`, of
+        `action` (energy over frequency) and of `omega`.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1))
+    >>> slide = supple.PointToPoint([0, 0, 0.3], [0, 0, 0.4], 0.5)
+    >>> found = supple.free_growth(model, slide)
+    >>> round(found["end_deflection"], 3), round(found["action"], 6)
+    (1.218, 1.0)
     """
     path = as_trajectory(trajectory, model)
     check_path(model, path, path.duration)

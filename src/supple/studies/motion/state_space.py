@@ -23,15 +23,28 @@ Complex = NDArray[np.complex128]
 
 @dataclass(frozen=True)
 class StateSpace(Answer):
-    """dx/dt = A x + B u, y = C x + D u, for small changes about a state.
+    """Linear model dx/dt = A x + B u, y = C x + D u, for small changes about a state.
 
-    With a `period` it is x+ = A x + B u, from one sample to the next.
+    From `supple.linearize`. With a `period` it is x+ = A x + B u from one sample to the next.
 
-    Attributes:
-        A: (n, n), x = [q, qd], then states of sensors and laws.  B: (n, inputs).
-        C: (outputs, n).  D: (outputs, inputs).
-        states, inputs, outputs: names.  q, qd, tau: where it was taken.  period: s between two
-        samples; None: continuous time.
+    Attributes
+    ----------
+    A, B, C, D : ndarray
+        Matrices (n, n), (n, inputs), (outputs, n) and (outputs, inputs); x = [q, qd], followed by
+        states of sensors and controllers.
+    states, inputs, outputs : tuple of str
+        Names.
+    q, qd, tau : ndarray
+        State and efforts at which it was linearised.
+    period : float or None
+        Sampling period, s; None in continuous time.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> supple.linearize(model, controller=supple.JointPD(10, 2)).poles.shape
+    (8,)
     """
 
     A: Array

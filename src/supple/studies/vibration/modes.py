@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -18,7 +19,7 @@ from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
 from ...structure import Joints, Structure, alike, carrying_nothing, sprung_modes, structure_of
-from ..configuration import joint_names, where
+from ..configuration import joint_names, joint_states, where
 from .elements import ElementModes, element_modes
 from .kinds import energy_shares, told_kind
 from .shapes import Shapes, element_shapes, exact_shapes
@@ -27,23 +28,44 @@ __all__ = ["Method", "Modes", "modes"]
 
 Array = NDArray[np.float64]
 Method = Literal["exact", "elements", "assumed"]
+MOST_OUT_OF_PLANE = 64  # modes in space among which one out of the plane is looked for
 WIDTH = 1e-9  # a root is certified when its bracket is narrower than this, relative
 
 
 @dataclass(frozen=True)
 class Modes(Natural, Answer):
-    """Natural frequencies, and on demand shapes, of a robot at one or many configurations.
+    """Natural frequencies, and on demand mode shapes, of a robot in one pose or in many.
 
-    Attributes:
-        robot: the robot asked about.  theta: (joints,) or (B, joints); of a Delta its motor
-        angles.  position: of a Delta's platform, (3,) or (B, 3), else None.
-        method, joints: as asked.
-        omega: (count,) or (B, count), rad/s, elastic modes only.  width: relative width of the
-        certified bracket around each root, infinite for methods that certify nothing.
-        rigid_modes: how many zero ones there are beside them, a number or (B,).  valid, reason:
-        whether a configuration of a batch has an answer, (B,) bool, and why not, (B,) words, empty
-        where it has; its row of omega and width is NaN. One that is asked alone raises instead.
-        structure, parts: of the valid configurations.
+    From `supple.modes`. Batch arrays have a leading axis B.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    theta : ndarray
+        Joint coordinates, (joints,) or (B, joints); for a Delta its motor angles.
+    position : ndarray or None
+        Position of a Delta's platform, (3,) or (B, 3), m.
+    method, joints : str
+        As requested.
+    omega : ndarray
+        Elastic natural frequencies, (count,) or (B, count), rad/s, ascending.
+    width : ndarray
+        Relative width of the certified bracket around each frequency; infinite for methods that
+        certify nothing.
+    rigid_modes : int or ndarray
+        Number of modes at zero frequency, one value or (B,).
+    valid, reason : bool and str, or ndarray
+        Whether a pose of a batch has an answer, and why not. Its rows of omega and width are NaN.
+    structure, parts
+        Internal data of the valid poses, from which shapes are computed.
+
+    Examples
+    --------
+    >>> import supple
+    >>> found = supple.modes(supple.load("industrial-3"), [0, 0.785, 0.785], count=2)
+    >>> found.frequency_hz.round(3), found.certified
+    (array([ 5.646, 21.245]), True)
     """
 
     robot: Robot
@@ -95,17 +117,28 @@ class Modes(Natural, Answer):
     def out_of_plane_hz(self) -> float | None:
         """The lowest frequency out of a planar robot's plane, Hz, of one configuration.
 
-        Of the same robot with `planar: false`, looked for among as many modes as are told here and
-        one more. None where there is none among them, or where the description does not say.
+        Of the same robot with `planar: false`, looked for among its first modes: as many as are
+        told here and one more, at most 64. None where there is none among them, or where the
+        description does not say.
         """
         if self.plane is None or self.omega.ndim > 1:
             return None
+        most = min(len(self.omega) + 1, MOST_OUT_OF_PLANE)
+        count = min(4, most)  # usually among the first ones: shapes of many modes take long
+        while True:
+            lowest = self._lowest_out_of_plane(count)
+            if lowest is not None or count == most:
+                return lowest
+            count = min(4 * count, most)
+
+    def _lowest_out_of_plane(self, count: int) -> float | None:
+        """The lowest of the first `count` modes in space that moves out of the plane, Hz."""
         try:
             spatial = modes(
                 self.robot.with_("planar", False),
                 self.theta if len(self.theta) else None,
-                count=len(self.omega) + 1,
-                joints=self.joints,  # type: ignore[arg-type]
+                count=count,
+                joints=self.joints,
             )
         except SuppleError:
             return None  # the description does not say enough of the other plane
@@ -194,7 +227,6 @@ ARGUMENTS: dict[str, Check] = {
     "theta": optional(reals),
     "count": whole(1, 10_000),
     "method": one_of(*get_args(Method)),
-    "joints": one_of(*get_args(Joints)),
     "position": optional(reals),
     "elements": whole(),
     "order": one_of("cubic", "quintic"),
@@ -207,21 +239,68 @@ def modes(
     theta: ArrayLike | None = None,
     count: int = 10,
     method: Method = "exact",
-    joints: Joints = "locked",
+    joints: Joints | Mapping[str, str] | Sequence[str] = "locked",
     *,
     position: ArrayLike | None = None,
     elements: int = 8,
     order: str = "cubic",
 ) -> Modes:
-    """Return the first `count` elastic natural frequencies of a robot.
+    """Natural frequencies of a robot in one pose or in many.
 
-    A serial arm is asked at theta, (joints,) or (B, joints) for many configurations at once, None
-    meaning all zero; a Delta at the position of its platform, (3,) or (B, 3).
-    `exact` solves the beam equations and certifies every root; `elements` puts that many elements
-    of that order on every link and lies above the exact frequencies, as `assumed` does, which takes
-    that many assumed modes in every deformation of a link. Rigid links have few modes, by springs.
+    Parameters
+    ----------
+    robot : Robot
+        Arm, Delta or mechanism.
+    theta : array_like, optional
+        Joint coordinates, (joints,), or (B, joints) for many poses at once, rad or m. Default:
+        zero, or the assembled pose of a mechanism.
+    count : int
+        Number of elastic modes. Modes at zero frequency are counted apart, in `rigid_modes`.
+    method : {"exact", "elements", "assumed"}
+        ``exact`` solves the beam equations and certifies every root; ``elements`` uses finite
+        elements on every link; ``assumed`` uses `elements` assumed modes for every deformation of a
+        link. The last two lie above the exact frequencies.
+    joints : {"locked", "free"}, mapping or sequence
+        What the motors do: all locked, all free, ``{"link1": "free"}`` (the others locked), or one
+        word per motor.
+    position : array_like, optional
+        Instead of `theta`: position of a Delta's platform, (3,) or (B, 3), m; or of a mechanism's
+        tip, where it has as many motors as the tip has coordinates.
+    elements : int
+        Elements or assumed modes per link, for the methods ``elements`` and ``assumed``.
+    order : {"cubic", "quintic"}
+        Order of the finite elements.
+
+    Returns
+    -------
+    Modes
+        Frequencies in `omega` (rad/s) and `frequency_hz`, mode shapes on demand.
+
+    Raises
+    ------
+    SuppleError
+        If a single pose has no answer. In a batch such a pose gives a row of NaN instead; `valid`
+        and `reason` explain it.
+
+    Notes
+    -----
+    Every root is enclosed by counting the natural frequencies below two trial values, by the sign
+    count of the dynamic stiffness matrix [Wittrick1971]; none can be missed. The modes are those of
+    the undeformed, unloaded robot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import supple
+    >>> robot = supple.load("industrial-3")
+    >>> found = supple.modes(robot, theta=[0, 0.785, 0.785], count=3)
+    >>> found.frequency_hz.round(3)
+    array([ 5.646, 21.245, 79.102])
+    >>> supple.modes(robot, theta=np.zeros((4, 3)), count=2).omega.shape
+    (4, 2)
     """
     asked = where(robot, theta, position)
+    joints = joint_states(robot, joints)
     structure = structure_of(robot, asked.at, joints)
     own = structure.known_numbers
     if not own.bends and not own.sprung:

@@ -7,7 +7,7 @@ Time runs as exp(+i omega t); base axes; torques act on the motor side.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
@@ -17,14 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, checked, listed, number, one_of, optional, reals, shown
+from ...arguments import Check, checked, listed, number, optional, reals, shown
 from ...control.trajectories import Trajectory, a_trajectory
 from ...errors import SuppleError
-from ...outputs.kinds import Acceleration, Encoder, Moment, Strain, Tip
+from ...outputs.kinds import Acceleration, Encoder, Moment, Place, Strain, Tip
 from ...outputs.output import Output as AnyOutput
 from ...robot import Robot, a_robot
-from ...structure import Joints, structure_of
-from ..configuration import where
+from ...structure import Joints, Structure, cut_structure, motor_is_free, structure_of
+from ..configuration import joint_states, where
 from .frequency_system import CHUNK, FrequencySystem, system_of
 from .linear_inversion import inputs_along
 from .modal_response import with_modes
@@ -42,7 +42,7 @@ Output = str | AnyOutput
 class Entry:
     """One value of an output that has three."""
 
-    output: Moment | Acceleration
+    output: Moment | Acceleration | Place
     k: int
 
 
@@ -53,14 +53,33 @@ MODES = 4.0  # modes up to this many times the band, and eight at least, carry m
 
 @dataclass(frozen=True)
 class FrequencyResponse(Answer):
-    """Exact frequency responses of a robot at one configuration.
+    """Exact frequency responses of a robot in one pose.
 
-    Attributes:
-        robot, theta, joints: as asked.  frequency_hz: (F,).  inputs, outputs: names.
-        values: (F, outputs, inputs), complex; output = values * input for exp(+i omega t).
-        poles: (P,), s = i omega of the undamped robot's elastic modes up to the highest frequency
-        asked, the one of each pair that has a positive imaginary part.  rigid_modes: poles at zero.
-        structural_damping, modal_damping: as asked.
+    From `supple.response`.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    theta : ndarray
+        Joint coordinates (joints,), rad or m.
+    joints : str
+        What the motors do.
+    frequency_hz : ndarray
+        Frequencies (F,), Hz.
+    inputs, outputs : tuple of str
+        Names.
+    values : ndarray of complex
+        (F, outputs, inputs): output = values * input, for a time dependence exp(+i omega t).
+    poles : ndarray of complex
+        Poles s = i omega of the undamped robot's elastic modes up to the highest frequency; of each
+        pair the one with positive imaginary part.
+    rigid_modes : int
+        Number of poles at zero.
+    structural_damping, modal_damping : float
+        As requested.
+    system, ports
+        Internal data, from which zeros and further values are computed.
     """
 
     robot: Robot
@@ -89,10 +108,10 @@ class FrequencyResponse(Answer):
     units: ClassVar = {"frequency_hz": "Hz", "poles": "rad/s"}
 
     def zeros(self, input: str, output: Output) -> Complex:  # noqa: A002 - the field's word
-        """Return the zeros s of one path of the undamped robot, up to the highest frequency asked.
+        """Zeros s of the undamped robot from one input to one output, up to the highest frequency.
 
-        All with |s| <= omega_max, counted by the argument principle: imaginary ones block a
-        frequency, real ones are of non-minimum phase. Of each pair s, -s the one with a positive
+        All with abs(s) <= omega_max, counted by the argument principle: imaginary ones block a
+        frequency, real ones are of non-minimum phase. Of each pair s, -s the one with positive
         imaginary part, or on the positive real axis, is listed; sorted by size.
         """
         given = self.ports.column(input), self.ports.index(output)
@@ -156,14 +175,13 @@ ARGUMENTS: dict[str, Check] = {
     "inputs": _ports,
     "outputs": _ports,
     "position": optional(reals),
-    "joints": one_of("free", "locked"),
     "structural_damping": number(0),
     "modal_damping": number(0),
 }
 
 
 @checked(**ARGUMENTS)
-def response(  # noqa: PLR0913 - a question with two kinds of damping
+def response(
     robot: Robot,
     theta: ArrayLike | None = None,
     frequency_hz: ArrayLike = (),
@@ -171,26 +189,72 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
     outputs: Sequence[Output] = ("tip.x", "tip.y", "tip.z"),
     *,
     position: ArrayLike | None = None,
-    joints: Joints = "free",
+    joints: Joints | Mapping[str, str] | Sequence[str] = "free",
     structural_damping: float = 0.0,
     modal_damping: float = 0.0,
 ) -> FrequencyResponse:
-    """Return the exact frequency responses of a robot between places and frequencies.
+    """Exact frequency responses of a robot in one pose.
 
-    inputs: "tau.LINK" (torque of that joint's motor, N m; force, N, where it slides), "force.x" and
-    "moment.x" (on the tip, base axes). outputs: "tip.x", .., "tip.rz" (small motion of the tip,
-    base axes), "theta.LINK" (motor side), `Strain`, and three rows each of `Tip()`, `Moment` and
-    the `Acceleration` of a link's end. Motors of a Delta are upper1, upper2, upper3.
-    joints: "free" lets the motors go, "locked" holds them.
+    Parameters
+    ----------
+    robot : Robot
+        Arm, Delta or mechanism.
+    theta : array_like, optional
+        Joint coordinates (joints,), rad or m. Default: zero.
+    frequency_hz : array_like
+        Frequencies (F,), Hz.
+    inputs : sequence of str
+        ``"tau.LINK"`` (effort of that joint's motor, N m or N), ``"force.x"`` and ``"moment.x"``
+        (load on the tip, base axes), ``"force.LINK@0.5.y"`` (load on a section of a link)
+        and so on. The motors of a Delta are upper1, upper2, upper3.
+    outputs : sequence of str or Output
+        ``"tip.x"`` to ``"tip.z"``, ``"tip.rx"`` to ``"tip.rz"`` (small motion of the tip, base
+        axes), ``"theta.LINK"`` (motor side), `Strain`, and three rows each of `Tip`, `Moment` and
+        the `Acceleration` of a link's end.
+    position : array_like, optional
+        Instead of `theta`: position (3,) of a Delta's platform, m.
+    joints : {"free", "locked"}, mapping or sequence
+        Whether the motors are free or locked; ``{link: word}``, or one word per motor.
+    structural_damping : float
+        Loss factor eta: E and G of the links are multiplied by 1 + i eta; springs stay real.
+    modal_damping : float
+        Damping ratio zeta of every elastic mode; rigid modes are undamped.
 
-    structural_damping eta: E and G of the links times 1 + i eta, springs real. modal_damping zeta:
-    every elastic mode has 1 / (omega_k^2 - omega^2 + 2 i zeta omega_k omega), rigid ones undamped.
+    Returns
+    -------
+    FrequencyResponse
+
+    Notes
+    -----
+    The responses follow from the exact dynamic stiffness of the beams, without truncation of modes.
+    With modal damping every elastic mode has the denominator
+    omega_k^2 - omega^2 + 2 i zeta omega_k omega.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import supple
+    >>> found = supple.response(
+    ...     supple.load("industrial-3"),
+    ...     [0, 0.785, 0.785],
+    ...     frequency_hz=np.linspace(1.0, 20.0, 50),
+    ...     inputs=["force.y"],
+    ...     outputs=["tip.y"],
+    ...     joints="locked",
+    ...     modal_damping=0.01,
+    ... )
+    >>> found.values.shape
+    (50, 1, 1)
+    >>> found.poles.imag.round(2)  # rad/s, up to 20 Hz
+    array([35.47])
     """
     f = _frequencies(frequency_hz, structural_damping, modal_damping)
     asked = where(robot, theta, position)
     if not asked.single:
         raise SuppleError("a frequency response is of one configuration: give theta (joints,)")
+    joints = joint_states(robot, joints)
     structure = structure_of(robot, asked.at, joints)
+    structure = _cut_at_places(structure, tuple(inputs), outputs)
     system = system_of(structure, 1.001 * (top := 2 * math.pi * float(f.max())) + 1e-9)
     rows = sum((_each(each) for each in outputs), ())
     ports, parts = Ports(robot, system, tuple(inputs), rows, joints), structure.segments
@@ -230,7 +294,7 @@ def _each(output: Any) -> tuple[One, ...]:
         return ("tip.x", "tip.y", "tip.z")
     if isinstance(output, Encoder) and output.counts is None:
         return (f"theta.{output.joint}",)
-    if isinstance(output, Moment) or (isinstance(output, Acceleration) and output.fraction == 1):
+    if isinstance(output, Moment | Acceleration | Place):
         return tuple(Entry(output, k) for k in range(3))
     return (output,)
 
@@ -239,7 +303,10 @@ def _name(output: Output | One) -> str:
     if isinstance(output, Strain):
         return f"strain.{output.link}@{output.fraction:g}"
     if isinstance(output, Entry):
-        what, place = type(output.output).__name__.lower(), output.output
+        place = output.output
+        what = type(place).__name__.lower()
+        if isinstance(place, Place):
+            what = ("place", "velocity", "acceleration")[int(place.rate)]
         return f"{what}.{place.link}@{place.fraction:g}.{'xyz'[output.k]}"
     return str(output)
 
@@ -370,8 +437,10 @@ class Ports:
                 if isinstance(place, Moment):
                     rows[:, k] = system.forces(i, x, w2, loss)[:, 3 + output.k]
                 else:
-                    end = system.z.end[i][:3] @ system.z.free
-                    rows[:, k] = -w2[:, None] * (system.structure.R[0, i, output.k] @ end)
+                    ways = _section_motion(system, place.link, place.fraction)[output.k]
+                    order = place.rate if isinstance(place, Place) else 2
+                    # exp(+i omega t): each rate is a factor i omega
+                    rows[:, k] = ((1j * np.sqrt(w2)) ** order)[:, None] * (ways @ system.z.free)
                 continue
             rows[:, k] = self._row(system, output) @ system.z.free
             for j, (name, (_, soft)) in enumerate(zip(self._inputs, self._columns, strict=True)):
@@ -385,13 +454,16 @@ class Ports:
         axis = {"force": 0, "moment": 3}.get(kind)
         if axis is not None and part in ("x", "y", "z"):
             return _tip(self._robot, system)[axis + "xyz".index(part)], 0.0
+        if axis is not None and (place := _place_of(name)) is not None:
+            link, fraction, way = place
+            return _section_motion(system, link, fraction)[axis + way], 0.0
         if kind == "tau" and part:
-            if self._joints == "locked":
-                raise SuppleError(f"input {name} does nothing with joints locked: let them free")
+            if not motor_is_free(self._joints, part):
+                raise SuppleError(f"input {name} does nothing with this joint locked: let it free")
             return self._motor(system, part)
         raise SuppleError(
-            f"input is {name!r}: give tau.LINK, force.x, force.y, force.z, moment.x, moment.y or "
-            "moment.z"
+            f"input is {name!r}: give tau.LINK, force.x, force.y, force.z, moment.x, moment.y, "
+            "moment.z, or one on a section such as force.LINK@0.5.y"
         )
 
     def _row(self, system: FrequencySystem, output: One) -> Array:
@@ -403,12 +475,15 @@ class Ports:
         if kind == "tip" and part in TIP:
             return np.asarray(_tip(self._robot, system)[TIP[part]])
         if kind == "theta" and part:
-            if self._joints == "locked":
-                raise SuppleError(f"output {output} stands still with joints locked: let them free")
+            if not motor_is_free(self._joints, part):
+                raise SuppleError(
+                    f"output {output} stands still with this joint locked: let it free"
+                )
             return self._motor(system, part)[0]
         raise SuppleError(
             f"output is {output!r}: give tip.x, .., tip.rz, theta.LINK, Strain(link, fraction), "
-            "Moment(link, fraction), Acceleration(link) of its end, Tip() or Encoder(joint)"
+            "Moment(link, fraction), Acceleration(link, fraction), Place(link, fraction), Tip() or "
+            "Encoder(joint)"
         )
 
     def _strain(
@@ -438,7 +513,8 @@ class Ports:
             grows = [row @ system.z.end[i] for i, row in ends if i >= 0]
             grows += [taken[0, 0] * unit[system.z.releases[i].start] for i, taken in rod.slides]
             return np.asarray(sum(grows, np.zeros(system.z.size))), 0.0
-        part = f"upper{name[5:]}" if name.startswith("motor") and name[5:].isdigit() else name
+        numbers = {f"motor{k + 1}": drive.segment for k, drive in enumerate(family.drives)}
+        part = name if name in drives else numbers.get(name, name)
         i = system.structure.pieces(part)[0]
         for owner, _, column in system.z.motors:
             if owner == i:
@@ -455,6 +531,54 @@ class Ports:
         if any(r.stiffness and np.allclose(r.toward(0), way) for r in releases):
             stiffness = None  # its spring gives way by itself
         return unit[system.z.releases[i].start + loose[0]], 1 / stiffness if stiffness else 0.0
+
+
+def _place_of(name: str) -> tuple[str, float, int] | None:
+    """Return link, fraction and axis (0, 1, 2) of an input such as force.LINK@0.5.y, else None."""
+    kind, _, rest = str(name).partition(".")
+    place, _, axis = rest.rpartition(".")
+    link, at, fraction = place.rpartition("@")
+    if kind not in ("force", "moment") or not at or axis not in ("x", "y", "z"):
+        return None
+    try:
+        where_on_link = float(fraction)
+    except ValueError:
+        where_on_link = math.nan
+    if not 0 <= where_on_link <= 1:
+        raise SuppleError(
+            f"input is {name!r}: its place is {fraction!r}, give one from 0 (root) to 1 (end), "
+            f"such as {kind}.{link}@0.5.{axis}"
+        )
+    return link, where_on_link, "xyz".index(axis)
+
+
+def _cut_at_places(
+    structure: Structure, inputs: tuple[str, ...], outputs: Sequence[Output]
+) -> Structure:
+    """Return the structure with links cut where forces act on them or their motion is asked."""
+    places = [place[:2] for name in inputs if (place := _place_of(name)) is not None]
+    for output in outputs:
+        if isinstance(output, Acceleration | Place):
+            places.append((output.link, output.fraction))
+    cuts: dict[int, set[float]] = {}
+    for link, fraction in places:
+        i, x = structure.section(link, fraction)
+        length = float(structure.L[0, i])
+        if 0 < x < length:
+            cuts.setdefault(i, set()).add(x / length)
+    if not cuts:
+        return structure
+    fractions = [
+        np.array([0.0, *sorted(cuts.get(i, ())), 1.0]) for i in range(len(structure.segments))
+    ]
+    return cut_structure(structure, fractions)[0]
+
+
+def _section_motion(system: FrequencySystem, link: str, fraction: float) -> Array:
+    """(6, N): motion of a section where a link begins, ends or is cut, base axes."""
+    i, x = system.structure.section(link, fraction)
+    moved = system.z.end[i] if x > 0 else system.z.root[i]
+    return np.asarray(np.kron(np.eye(2), system.structure.R[0, i]) @ moved)
 
 
 def _tip(robot: Robot, system: FrequencySystem) -> Array:

@@ -94,11 +94,19 @@ class FrequencyMap(Answer, ABC):
 
 @dataclass(frozen=True)
 class WorkspaceMap(FrequencyMap):
-    """Natural frequencies on a grid of positions of a platform, or of a mechanism's tip.
+    """Natural frequencies on a grid of positions of a platform or a mechanism's tip.
 
-    Attributes:
-        omega: (nx, ny, nz, count), rad/s, NaN where it cannot be (out of reach, beyond limits, or
-        singular).  x, y, z: axes of the grid, m.
+    From `supple.workspace`.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    omega : ndarray
+        Natural frequencies (nx, ny, nz, count), rad/s. NaN where the position is out of reach,
+        beyond the joint limits, or singular.
+    x, y, z : ndarray
+        Axes of the grid, m.
     """
 
     x: Array
@@ -123,10 +131,18 @@ class WorkspaceMap(FrequencyMap):
 
 @dataclass(frozen=True)
 class JointMap(FrequencyMap):
-    """Natural frequencies of an arm or a mechanism on a grid of its motor coordinates.
+    """Natural frequencies of an arm or mechanism on a grid of joint coordinates.
 
-    Attributes:
-        omega: (n1, n2, .., count), rad/s.  theta: axes of the grid, rad or m, a joint each.
+    From `supple.workspace`.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    omega : ndarray
+        Natural frequencies (n1, n2, .., count), rad/s.
+    theta : tuple of ndarray
+        Axes of the grid, one per joint, rad or m.
     """
 
     theta: tuple[Array, ...]
@@ -148,7 +164,7 @@ class JointMap(FrequencyMap):
     method=one_of(*get_args(Method)),
     progress=optional(switch),
 )
-def workspace(  # noqa: PLR0913 - every choice by keyword
+def workspace(
     robot: Robot,
     x: Range | None = None,
     y: Range | None = None,
@@ -160,13 +176,40 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
     joints: Sequence[Range] | None = None,
     progress: bool | None = None,
 ) -> WorkspaceMap | JointMap:
-    """Return natural frequencies over the workspace, `points` along each side of a grid.
+    """Natural frequencies on a grid over the workspace.
 
-    A Delta: over a box x, y, z of positions, by default -0.3 to 0.3 m in x and y at z = 0.5; one
-    value instead of a range makes a slice. A mechanism too, where x and y of its tip (and z, in
-    space) are given and it has as many motors. Else over `joints`, a range or one value for each;
-    by default their limits, or a whole turn, or a tenth to the whole of a length that slides.
-    `progress`: a bar; by default on long ones.
+    Parameters
+    ----------
+    robot : Robot
+        Arm, Delta or mechanism.
+    x, y, z : float or (low, high), optional
+        Box of positions of a Delta's platform, m. Default: -0.3 to 0.3 in x and y, at z = 0.5. One
+        value instead of a range gives a slice. Also for a mechanism that has as many motors as its
+        tip has coordinates.
+    points : int
+        Grid points along each side.
+    count : int
+        Number of natural frequencies at each point.
+    method : {"exact", "elements", "assumed"}
+        As for `modes`.
+    joints : sequence of float or (low, high), optional
+        Range, or one value, of each joint coordinate. Default: the joint limits; without limits a
+        full turn, or a tenth to the whole of the length of a prismatic link.
+    progress : bool, optional
+        Show a progress bar. Default: only if stderr is a terminal and the grid is large.
+
+    Returns
+    -------
+    JointMap or WorkspaceMap
+        A map over joint coordinates, or over positions.
+
+    Examples
+    --------
+    >>> import supple
+    >>> robot = supple.load("industrial-3")
+    >>> found = supple.workspace(robot, points=5, joints=[0, (-1, 1), (-1, 1)])
+    >>> found.omega.shape
+    (1, 5, 5, 1)
     """
     architecture = architecture_of(robot)
     given = {word: side for word, side in zip("xyz", (x, y, z), strict=True) if side is not None}

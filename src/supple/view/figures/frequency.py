@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 
 from ...errors import SuppleError
 from ...studies.motion.state_space import StateSpace
+from ...studies.vibration.characteristic import Characteristic
 from ...studies.vibration.response import FrequencyResponse
 from ..style import COLOURS, QUIET, finish, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["plot_frequency_response", "plot_state_space"]
+__all__ = ["plot_characteristic", "plot_frequency_response", "plot_state_space"]
 
 PATHS = 7  # lines that can be told apart
 
@@ -41,6 +42,36 @@ def plot_frequency_response(
         more = f" (the first {PATHS} of {shown} paths)" if shown > PATHS else ""
         title = f"{found.robot.name}, joints {found.joints}{more}"
         figure.suptitle(title, fontsize=10)
+    return finish(figure, path)
+
+
+def plot_characteristic(
+    found: Characteristic, path: str | Path | None = None, points: int = 600
+) -> Figure:
+    """Draw the determinant of the characteristic matrix over frequency, certified roots marked.
+
+    The determinant spans many decades, so that its sign times the logarithm of its size is drawn:
+    asinh of the scaled determinant over a small one.
+    """
+    from matplotlib.figure import Figure
+
+    last = 1.05 * float(found.omega[-1])
+    grid = np.linspace(0.02 * float(found.omega[0]), last, points)
+    omega = np.sort(np.concatenate([grid, found.omega * (1 - 1e-6), found.omega * (1 + 1e-6)]))
+    values = found.scaled_determinant(omega)
+    drawn = np.arcsinh(values / np.quantile(np.abs(values), 0.1))
+    with styled():
+        figure = Figure(figsize=(7.0, 3.4))
+        axes = figure.add_subplot()
+        axes.axhline(0.0, color=QUIET, linewidth=0.8)
+        axes.plot(omega / (2 * np.pi), drawn, color=COLOURS[0])
+        roots = found.omega / (2 * np.pi)
+        axes.plot(roots, np.zeros_like(roots), "o", color=COLOURS[1], label="certified frequencies")
+        axes.set_xlabel("frequency (Hz)")
+        axes.set_ylabel("asinh(det M), scaled")
+        axes.set_title(f"{found.robot.name}: determinant of the characteristic matrix", fontsize=10)
+        axes.legend(loc="best")
+        figure.tight_layout()
     return finish(figure, path)
 
 

@@ -92,7 +92,13 @@ def _panels(found: Response, alike: list[list[int]]) -> list[tuple[str, list[Lin
             told = ("gravity from start", value - start) if name == "gravity" else (name, value)
             energy.append((*told, looks[k]))
     energy.append(("total", found.energy - start, {"color": QUIET}))
-    joints: list[Line] = [(name, found.theta[:, k], {}) for k, name in enumerate(chain.motors)]
+    joints: list[Line] = []
+    for k, name in enumerate(chain.motors):
+        colour = COLOURS[k % len(COLOURS)]
+        joints.append((name, found.theta[:, k], {"color": colour}))
+        if found.reference is not None:
+            look = {"color": colour, "ls": "--", "lw": 1.0, "alpha": 0.7}
+            joints.append((f"{name} wanted", found.reference[:, k], look))
     efforts: list[Line] = [
         (name, found.tau[:, k], {"ls": ("-", "--", "-.", ":")[k % 4], "drawstyle": "steps-post"})
         for k, name in enumerate(chain.motors)
@@ -106,7 +112,23 @@ def _panels(found: Response, alike: list[list[int]]) -> list[tuple[str, list[Lin
         (f"effort ({units[1]})", efforts),
         ("energy (J)", energy),
     ]
-    return panels + (rest if model.joints else rest[1::2])
+    rest = rest if model.joints else rest[1::2]
+    return panels + rest + _measured_panels(found)
+
+
+def _measured_panels(found: Response) -> list[tuple[str, list[Line]]]:
+    """A panel for each of the first measured outputs, one line for each of its entries."""
+    panels: list[tuple[str, list[Line]]] = []
+    for name, values in list(found.outputs.items())[:MOST]:
+        columns = values.reshape(len(found.t), -1)
+        lines: list[Line] = []
+        for k, column in enumerate(columns.T[: len(COLOURS)]):
+            label = f"{k + 1}"
+            if columns.shape[1] in (1, 3):  # one value, or a vector
+                label = name if columns.shape[1] == 1 else "xyz"[k]
+            lines.append((label, column, {"color": COLOURS[k], "lw": 1.1}))
+        panels.append((f"{name}, measured", lines))
+    return panels
 
 
 def plot_link_shapes(

@@ -27,7 +27,7 @@ def plot_shaped(found: ShapedMove, path: str | Path | None = None) -> Figure:
         figure, axes = plt.subplots(1, 3, figsize=(12.4, 3.6), layout="constrained")
         for move, style, name in ((found.before, "--", "as given"), (found.after, "-", "shaped")):
             v = np.gradient(move.positions, move.t, axis=0)
-            for j, joint in enumerate(move.names[:MOST]):
+            for j, joint in enumerate(found.joint_names[:MOST]):
                 colour = COLOURS[j % len(COLOURS)]
                 label = joint if style == "-" else None
                 axes[0].plot(move.t, move.positions[:, j], style, color=colour, label=label, lw=1.4)

@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["plot_sweep", "plot_tracks"]
 
 FEW = 40  # points of a curve that are marked
+DECADES = 100.0  # largest over smallest value from which an axis is logarithmic
+
+
+def _spans_decades(values: Any) -> bool:
+    """Whether values lie above zero and span decades, so that a logarithmic axis shows them."""
+    known = np.asarray(values, float)
+    known = known[np.isfinite(known)]
+    return bool(known.size and known.min() > 0 and known.max() >= DECADES * known.min())
 
 
 def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
@@ -43,7 +51,12 @@ def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
                 dot = "." if found.sizes[key] <= FEW else ""
                 ax.plot(found[key], values[:, k], color=colour, label=f"mode {k + 1}", marker=dot)
             ax.set(xlabel=key_label(found, key), ylabel="natural frequency (Hz)")
-            ax.set_ylim(bottom=0)
+            if _spans_decades(found[key].values):
+                ax.set_xscale("log")
+            if _spans_decades(values):
+                ax.set_yscale("log")
+            else:
+                ax.set_ylim(bottom=0)
             ax.margins(x=0.02)
             figure.legend(loc="outside right upper", fontsize=8, reverse=True)
         else:
@@ -57,6 +70,10 @@ def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
             drawn = ax.pcolormesh(
                 found[first], found[second], table, norm=shades(low, high), shading="nearest"
             )
+            if _spans_decades(found[first].values):
+                ax.set_xscale("log")
+            if _spans_decades(found[second].values):
+                ax.set_yscale("log")
             ax.set(xlabel=key_label(found, first), ylabel=key_label(found, second))
             bar = figure.colorbar(drawn, ax=ax, label="lowest natural frequency (Hz)")
             plain_ticks(bar)

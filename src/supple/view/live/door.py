@@ -1,9 +1,9 @@
 """The studio's door: who may come in, and what may be said there.
 
 viser serves every page of every site that asks it. Here a request must name this machine (Host,
-against rebound names) and a page must come from this very server (Origin), or from where the user
-allows; of what a page then sends, only the values of known controls, its camera and its pictures
-are taken. Everything else is dropped without a word.
+against rebound names) and a page must come from this very address (Origin equal to Host), or from
+where the user allows; of what a page then sends, only the values of known controls, its camera and
+its pictures are taken. Everything else is dropped without a word.
 """
 
 from __future__ import annotations
@@ -151,8 +151,9 @@ class Door:
     def welcomes(self, host: str | None, origin: str | None) -> bool:
         """Whether a request with these headers may come in.
 
-        Host: an address of this server, or of an allowed origin. Origin: none (no browser), this
-        server itself, or an allowed one; never `null`.
+        Host: an address of this server, or of an allowed origin. Origin: none (no browser), the
+        very address that the request was sent to, or an allowed one; never `null`. Another
+        address of the same machine and port may be another machine's, or another server's.
         """
         called = _split(f"//{host}") if host else None
         if called is None:
@@ -165,9 +166,9 @@ class Door:
         page = _split(origin)
         if page is None:
             return False
-        return page in proxies or (
-            self._ours(page[1]) and page[0] == "http" and page[2] == self.port
-        )
+        scheme, name, port = page
+        same = scheme == "http" and name == called[1] and port == (called[2] or 80)
+        return page in proxies or (same and self._ours(name))
 
     def process(self, request: Any, version: str) -> tuple[http.HTTPStatus, str] | None:
         """Return why a request is refused, or None."""

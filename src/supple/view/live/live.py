@@ -60,6 +60,10 @@ class Live:
             return
         self.stopped = True
         self.shown.stop()
+        # clicks that still wait for one of the server's threads are dropped: Python joins these
+        threads: Any = getattr(self.server, "_thread_executor", None)
+        if threads is not None:
+            threads.shutdown(wait=False, cancel_futures=True)
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
 

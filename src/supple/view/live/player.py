@@ -14,7 +14,7 @@ from ...errors import SuppleError
 from ..page.reports import Report, frequency_plots
 from ..scene.posing import bend
 from ..scene.scene import Scene
-from .sending import send
+from .sending import Saving
 from .stage import COLOURINGS, Stage, add_dark
 from .tables import colour_legend, curves_plot, modes_table, sentence
 
@@ -70,6 +70,7 @@ class Player:
             self.plot = gui.add_html("")
         self.picture = gui.add_button("Save picture", hint="what you see, as PNG")
         self.page = gui.add_button("Save page", hint="one HTML file that needs no network")
+        self._saving = Saving(self._say)
         for button in (self.picture, self.page):
             button.on_click(self._save)
         self.stage.show(self.scene)
@@ -210,8 +211,12 @@ class Player:
     # -- saving ---------------------------------------------------------------------------------
 
     def _save(self, event: Any) -> None:
-        page = self.report if event.target is self.page else None
-        self.status.content = sentence(send(event.client, self.scene.title, page))
+        make_page = (lambda: self.report) if event.target is self.page else None
+        self._saving.begin(event.client, self.scene.title, make_page)
+
+    def _say(self, words: str) -> None:
+        """Write a sentence at the top of the panel."""
+        self.status.content = sentence(words)
 
 
 def tip_path(scene: Scene, scale: float) -> Array:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from ...errors import SuppleError
 from ...studies.vibration.modes import Modes
-from ..page.reports import report
+from ..page.reports import Report, report
 from ..scene.scene import Cloud, modes_scene
 from .controls import Controls
 from .questions import Question, along, ask, only, turned
-from .sending import send
+from .sending import Saving
 from .stage import Stage
 from .tables import colour_legend, curves_plot, legend, modes_table
 
@@ -51,6 +51,7 @@ class Studio:
         self._seen: Question | None = None
         self._told = ""
         self.controls = Controls(server, found, self.stage, self._asked, self._looked)
+        self._saving = Saving(self.controls.say)
         self.controls.picture.on_click(self._save)
         self.controls.page.on_click(self._save)
         self._answer(self.controls.question())
@@ -201,8 +202,11 @@ class Studio:
     # -- saving ---------------------------------------------------------------------------------
 
     def _save(self, event: Any) -> None:
-        found, page = self.found, None
-        if event.target is self.controls.page:
+        found = self.found
+
+        def make_page() -> Report:
             self.controls.say("Computing the poses around this one for the page ...")
-            page = report(found, nearby=13)
-        self.controls.say(send(event.client, found.robot.name, page))
+            return report(found, nearby=13)
+
+        wants_page = event.target is self.controls.page
+        self._saving.begin(event.client, found.robot.name, make_page if wants_page else None)

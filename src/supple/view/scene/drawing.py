@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...architectures.assembling import mechanism_of, placed, resolve
-from ...architectures.kinds import architecture_of
+from ...architectures.kinds import Delta, lower
+from ...architectures.tree import Kinematics, Tree, placed
 from ...beams.varying import VaryingBeam, beam_of
 from ...robot import (
     Body,
@@ -20,9 +21,7 @@ from ...robot import (
     Elastic,
     JointedLink,
     MechanismLink,
-    MechanismRobot,
     Robot,
-    SerialRobot,
 )
 from ...sections import Box, Circle, General, Profile, Rectangle, Shape, Tube
 
@@ -82,9 +81,10 @@ def draw_robot(
 
     They do not depend on the pose, so that a robot on its way is only moved, not drawn anew.
     """
-    drawn: Any = _DRAWN[type(robot)]
+    tree = lower(robot)
+    drawn = _DRAWN.get(tree.plug_in, _tree)
     stands = names.index("foundation") if "foundation" in names else -1
-    outlines, solids = drawn(robot, tuple(name for name in names if name != "foundation"))
+    outlines, solids = drawn(tree, tuple(name for name in names if name != "foundation"))
     if robot.foundation is not None and not any(s.role == "base" for s in solids):
         wide = 3 * max((s.radius for s in solids if s.role == "joint"), default=0.05)
         low = 0.3 * wide
@@ -101,12 +101,20 @@ def draw_robot(
     return outlines, solids
 
 
-def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:
+def _outline(
+    robot: Robot,
+    link: Elastic,
+    name: str,
+    extent: float,
+    part: tuple[float, float] | None = None,
+) -> Outline:
+    """The outline of a link, or of a part of it from one place to another, m from its root."""
     # Sections at even places along a link with stations; None where sizes are not given
     beam = beam_of(robot, link) if link.stations is not None else None
     section, sizes = robot.section(link), None
     if isinstance(beam, VaryingBeam):
-        every = [beam.section(float(x)) for x in np.linspace(0, beam.L, PLACES)]
+        start, stop = part or (0.0, beam.L)
+        every = [beam.section(float(x)) for x in np.linspace(start, stop, PLACES)]
         known = [own for own in every if own is not None]
         sizes = known if len(known) == len(every) else None
     if sizes is not None:
@@ -146,25 +154,6 @@ def _ball(name: str, body: Body, link: int, end: int, extent: float) -> Solid:
     return Solid(name, "ball", "mass", link, end, body.com, (0.0, 0.0, 1.0), radius, 0.0)
 
 
-def _serial(
-    robot: SerialRobot, names: tuple[str, ...]
-) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
-    outlines, solids = [], []
-    half = [0.5 if link.joint.type == "prismatic" else 1.0 for link in robot.links]
-    each = zip(half, robot.links, strict=True)
-    extent = sum(k * (link.length or 0.0) for k, link in each) or 1.0  # links in a row
-    for i, link in enumerate(robot.links):
-        outline = _outline(robot, link, link.name, extent)
-        outlines.append(outline)
-        if link.joint.type != "fixed":
-            solids.append(_joint(link, outline, i, extent))
-        if link.tip is not None and link.tip.mass > 0:
-            solids.append(_ball(f"body on {link.name}", link.tip, i, 1, extent))
-    if robot.payload is not None and robot.payload.mass > 0:
-        solids.append(_ball("payload", robot.payload, len(robot.links) - 1, 1, extent))
-    return tuple(outlines), tuple(solids)
-
-
 def _joint(link: JointedLink, outline: Outline, i: int, extent: float) -> Solid:
     """A pin along the joint's axis a little larger than the section, or the guide of a slide."""
     y, z = np.abs(outline.corners).max(axis=0)
@@ -191,15 +180,15 @@ def _joint(link: JointedLink, outline: Outline, i: int, extent: float) -> Solid:
     return Solid(name, "cylinder", "joint", i, 0, zero, (a, b, c), radius, length)
 
 
-def _delta(
-    robot: DeltaRobot, names: tuple[str, ...]
-) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
+def _delta(tree: Tree, names: tuple[str, ...]) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
+    """Legs with their joints, the platform as a disc, the base as a ring."""
+    robot = cast("DeltaRobot", tree.robot)
     outlines, solids = [], []
     leg = (robot.upper.length or 0.0) + (robot.lower.length or 0.0)
     extent = 0.75 * (robot.base_radius + leg)  # a leg bent
     thin = 0.004 * extent
     for i, name in enumerate(names):
-        link = architecture_of(robot).described(name)
+        link = tree.described(name)
         if link is None:  # the platform
             plate, point = robot.platform, np.zeros((0, 2))
             outlines.append(Outline(name, point, True, True, False))
@@ -239,19 +228,26 @@ def _delta(
     return tuple(outlines), tuple(solids)
 
 
-def _mechanism(
-    robot: MechanismRobot, names: tuple[str, ...]
-) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
+def _extent(tree: Tree) -> float:
+    """Size of a robot, m: of a chain its links in a row, of others what they span at rest."""
+    links = tree.form.links
+    if tree.open_chain:
+        half = [0.5 if link.joint.type == "prismatic" else 1.0 for link in links]
+        return sum(k * (link.length or 0.0) for k, link in zip(half, links, strict=True)) or 1.0
+    moved = placed(tree, tree.resolve(tree.usual()["theta"], None).at)
+    tips = [moved.frame(i, None, np.eye(3), np.zeros(3))[1] for i in range(len(links))]
+    return float(np.ptp(np.concatenate([*tips, moved.at.p[0]]), axis=0).max()) or 1.0
+
+
+def _tree(tree: Tree, names: tuple[str, ...]) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
     """Links as they are, pins at revolute joints, balls where more is free, plates of bodies."""
+    robot = tree.form
     links = {link.name: link for link in robot.links}
-    m = mechanism_of(robot)
-    moved = placed(m, resolve(robot, architecture_of(robot).usual()["theta"])[0])
-    tips = [moved.frame(i, None, np.eye(3), np.zeros(3))[1] for i in range(len(robot.links))]
-    extent = float(np.ptp(np.concatenate([*tips, moved.at.p[0]]), axis=0).max()) or 1.0
+    extent = _extent(tree)
     outlines, solids, last = [], [], {}
     for i, name in enumerate(names):
         link = links[name if name in links else name.rpartition("@")[0]]
-        outline = _outline(robot, link, name, extent)
+        outline = _outline(robot, link, name, extent, _part_of(link, names, i))
         outlines.append(outline)
         last[link.name] = i
         if name == link.name:
@@ -291,6 +287,20 @@ def _mechanism(
     return tuple(outlines), tuple(solids)
 
 
+def _part_of(link: MechanismLink, names: tuple[str, ...], i: int) -> tuple[float, float] | None:
+    """From where to where a piece of a cut link runs, m from its root; None of a whole link.
+
+    The pieces of a link stand one after the other, each named by the place where it begins.
+    """
+    cut = f"{link.name}@"
+    begins = float(names[i].removeprefix(cut)) if names[i].startswith(cut) else 0.0
+    is_cut = i + 1 < len(names) and names[i + 1].startswith(cut)
+    if link.length is None or link.joint.type == "prismatic" or not (begins or is_cut):
+        return None
+    ends = float(names[i + 1].removeprefix(cut)) if is_cut else link.length
+    return begins, ends
+
+
 def _closure_end(
     end: ClosureEnd, links: dict[str, MechanismLink], names: tuple[str, ...], last: dict[str, int]
 ) -> tuple[int, int, tuple[float, float, float]]:
@@ -306,8 +316,5 @@ def _closure_end(
     return names.index(end.link), 0, (end.at + x, y, z)
 
 
-_DRAWN: dict[type[Robot], object] = {
-    SerialRobot: _serial,
-    DeltaRobot: _delta,
-    MechanismRobot: _mechanism,
-}
+# Trees that are drawn in a way of their own
+_DRAWN: dict[type[Kinematics], Callable[..., Any]] = {Delta: _delta}

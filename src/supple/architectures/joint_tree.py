@@ -1,0 +1,193 @@
+"""Geometry of a tree of links: where every link is at its joint coordinates, and how it moves.
+
+All joint coordinates q (B, n) are listed link by link, motors and passive ones alike:
+root = place on the parent . Trans(xyz) . Rz Ry Rx . turns; a beam runs along its +x.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.spatial import axis_rotation, cross, rpy_rotation
+from ..robot import MechanismRobot
+from ..robot.joint import unit
+from .serial import Placement
+
+__all__ = ["JointCoordinate", "JointTree", "TreeMotion", "joint_tree_of"]
+
+Array = NDArray[np.float64]
+Kind = Literal["turn", "slide", "shift"]
+
+
+class JointCoordinate(NamedTuple):
+    """One joint coordinate of a tree.
+
+    Attributes:
+        name: the link's, with .1, .2 or .roll, .pitch, .yaw where its joint has several.  link: its
+        index.  kind: turn, slide (of its beam through its joint), or shift (of all of it, of a free
+        joint).  axis: (3,), the frame's own axes before this turn.
+        order: which of the joint's turns it is; yaw, pitch and roll are turned in this order and
+        listed in the other.  driven: whether a motor moves it.  start: where it is assembled.
+        stiffness, damping, friction: of this coordinate.  rest: where its spring is unloaded.
+    """
+
+    name: str
+    link: int
+    kind: Kind
+    axis: Array
+    order: int
+    driven: bool
+    start: float
+    stiffness: float | None
+    damping: float
+    friction: float
+    rest: float | None
+
+
+@dataclass(frozen=True)
+class JointTree:
+    """The links of a mechanism without its closures.
+
+    Attributes:
+        coordinates: in the order of q.  parents: index of the link that carries each, -1 for the
+        base.  at: where along the parent, metres, None for its end.  R, p: (n, 3, 3) and (n, 3),
+        mounts.  length: (n,), of the beams.  moves: (n, 2, columns) bool, which coordinates move a
+        link's root frame (its own turns included), and its end.  mimics: columns of coordinates
+        that follow others, theirs, multiplier and offset.
+    """
+
+    coordinates: tuple[JointCoordinate, ...]
+    parents: tuple[int, ...]
+    at: tuple[float | None, ...]
+    R: Array
+    p: Array
+    length: Array
+    moves: NDArray[np.bool_]
+    mimics: tuple[tuple[int, int, float, float], ...] = ()
+
+    @property
+    def motors(self) -> NDArray[np.int64]:
+        """Columns of q that motors drive."""
+        return np.array([k for k, c in enumerate(self.coordinates) if c.driven], int)
+
+    @property
+    def passive(self) -> NDArray[np.int64]:
+        """Columns of q that follow from the loops, or are free."""
+        return np.array([k for k, c in enumerate(self.coordinates) if not c.driven], int)
+
+    @property
+    def start(self) -> Array:
+        """(n,) where the mechanism is assembled."""
+        x = np.array([c.start for c in self.coordinates])
+        for k, j, times, offset in self.mimics:
+            x[k] = times * x[j] + offset
+        return x
+
+    def place(self, q: Array) -> TreeMotion:
+        """Return every link at joint coordinates q (B, n), with the axes of its coordinates."""
+        B, n = len(q), len(self.parents)
+        R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
+        w, v = np.zeros((B, q.shape[1], 3)), np.zeros((B, q.shape[1], 3))
+        for i, j in enumerate(self.parents):
+            if j < 0:
+                R_end, p_end = np.eye(3), np.zeros(3)
+            else:
+                R_end, s = R[:, j], self.at[i]
+                p_end = p[:, j] + (L[:, j, None] if s is None else s) * R_end[:, :, 0]
+            p[:, i] = p_end + R_end @ self.p[i]
+            R[:, i], L[:, i] = R_end @ self.R[i], self.length[i]
+            for _, k in sorted((c.order, k) for k, c in enumerate(self.coordinates) if c.link == i):
+                c = self.coordinates[k]
+                if c.kind == "slide":
+                    v[:, k], L[:, i] = R[:, i] @ c.axis, q[:, k]
+                elif c.kind == "shift":
+                    v[:, k] = R[:, i] @ c.axis
+                    p[:, i] += q[:, k, None] * v[:, k]
+                else:
+                    w[:, k] = R[:, i] @ c.axis
+                    R[:, i] = R[:, i] @ axis_rotation(c.axis, q[:, k])
+        return TreeMotion(self, Placement(R, p, L), w, v)
+
+
+@dataclass(frozen=True)
+class TreeMotion:
+    """A tree at B configurations.
+
+    Attributes:
+        at: where the links are.  w, v: (B, n, 3), axis of every turn and direction of every slide,
+        base axes.
+    """
+
+    tree: JointTree
+    at: Placement
+    w: Array
+    v: Array
+
+    def frame(self, i: Any, s: float | None, R: Array, xyz: Array) -> tuple[Array, Array]:
+        """Return axes (B, 3, 3) and place (B, 3) of a frame on link i (-1: base), after a mount.
+
+        It sits s metres from the root, None for the end. Of many links (m,): (B, m, ..).
+        """
+        if isinstance(i, int) and i < 0:
+            B = len(self.w)
+            return np.broadcast_to(R, (B, 3, 3)), np.broadcast_to(xyz, (B, 3))
+        axes = self.at.R[:, i]
+        along = self.at.L[:, i, None] if s is None else s
+        mounted = (axes @ xyz[..., None])[..., 0]
+        return axes @ R, self.at.p[:, i] + along * axes[..., 0] + mounted
+
+    def jacobian(self, i: int, s: float | None, point: Array) -> Array:
+        """Return (B, 6, n): velocity of a point (B, 3) of link i and its spin, base axes."""
+        B, n = self.w.shape[:2]
+        J = np.zeros((B, 6, n))
+        if i < 0:
+            return J
+        moved = self.tree.moves[i, int(s is None)]
+        origin = self.at.p[:, [c.link for c in self.tree.coordinates]]
+        J[:, 3:] = (self.w * moved[:, None]).swapaxes(1, 2)
+        arm = cross(self.w, point[:, None] - origin) + self.v
+        J[:, :3] = (arm * moved[:, None]).swapaxes(1, 2)
+        return J
+
+
+def joint_tree_of(robot: MechanismRobot) -> JointTree:
+    """Return the tree of a mechanism's links."""
+    coordinates = []
+    for i, link in enumerate(robot.links):
+        joint = link.joint
+        turns = joint.coordinates(robot.planar)
+        # one value for all of the joint's coordinates, or one for each
+        given = [joint.start, joint.stiffness, joint.damping, joint.friction, joint.rest]
+        each: Any = [
+            (v if v and len(v) == len(turns) else (v or (None,)) * len(turns)) for v in given
+        ]
+        for (word, axis, order, shifts), *values in zip(turns, *each, strict=True):
+            kind: Kind = "slide" if joint.type == "prismatic" else "shift" if shifts else "turn"
+            coordinates.append(
+                JointCoordinate(link.name + word, i, kind, unit(axis), order, joint.driven, *values)
+            )
+    n, parents = len(robot.links), robot.parents
+    own = {robot.links[c.link].name: k for k, c in enumerate(coordinates)}
+    mimics = [(link.name, link.joint.mimic) for link in robot.links]
+    moved = np.array([c.link for c in coordinates], int) == np.arange(n)[:, None]
+    turning = moved & np.array([c.kind != "slide" for c in coordinates], bool)
+    moves = np.zeros((n, 2, len(coordinates)), bool)
+    for i, j in enumerate(parents):
+        if j >= 0:
+            moves[i] = moves[j, int(robot.links[i].at is None)]
+        moves[i, 0] |= turning[i]
+        moves[i, 1] |= moved[i]
+    return JointTree(
+        tuple(coordinates),
+        parents,
+        tuple(link.at for link in robot.links),
+        np.array([rpy_rotation(link.joint.mount.rpy) for link in robot.links]),
+        np.array([link.joint.mount.xyz for link in robot.links], float),
+        np.array([link.length or 0.0 for link in robot.links]),
+        moves,
+        tuple((own[a], own[m.joint], m.multiplier, m.offset) for a, m in mimics if m is not None),
+    )

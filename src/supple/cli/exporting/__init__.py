@@ -1,0 +1,1 @@
+"""Commands that hand a robot to other tools."""

@@ -1,1 +1,0 @@
-"""How published papers write parts of the equations, beside ours."""

@@ -1,1 +1,0 @@
-"""What leaves the house: controllers as C."""

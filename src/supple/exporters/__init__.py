@@ -1,0 +1,1 @@
+"""Exporters: controllers as C."""

@@ -1,0 +1,502 @@
+"""Other engines that are asked the same questions: MuJoCo, Exudyn, Pinocchio, OpenSeesPy."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import os
+import runpy
+import tempfile
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..architectures.kinds import architecture_of
+from ..beams.basis import AssumedModes
+from ..equations.build import build
+from ..equations.equilibrium import assembled_pose
+from ..equations.model import Model
+from ..errors import SuppleError
+from ..robot import Robot
+from ..structure import structure_of
+from ..studies.kinematics.forward import forward
+from ..studies.motion.simulate import simulate
+from ..studies.statics import statics
+from .exporter import elastic_frequencies
+from .exudyn_script import Exudyn, tree_tip
+from .mujoco_model import (
+    Mujoco,
+    chain_model,
+    constraint_rows,
+    loaded_model,
+    pose_model,
+    structure_matrices,
+)
+from .names import xml_text
+from .skeleton import Skeleton, skeleton_of
+from .urdf_files import UrdfFiles
+
+__all__ = ["ENGINES", "Asked", "Engine", "Question"]
+
+Array = NDArray[np.float64]
+AXES = "xyz"
+UNIT_FORCE = np.array([0.0, 1.0, 0.0])  # N, on the tip of robots without weight
+
+
+@dataclass(frozen=True)
+class Question:
+    """One number of ours beside one of theirs; `scale` is what their difference is divided by."""
+
+    question: str
+    ours: float
+    theirs: float
+    scale: float | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What every engine is asked about: a robot at a pose, and our answers.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    theta : ndarray
+        Joint coordinates.
+    exact_hz : ndarray
+        Certified frequencies there, Hz.
+    """
+
+    robot: Robot
+    theta: Array
+    exact_hz: Array
+
+    @cached_property
+    def skeleton(self) -> Skeleton:
+        """Its bodies and joints."""
+        return skeleton_of(self.robot)
+
+    @cached_property
+    def mass(self) -> float:
+        """Mass of all that moves, kg."""
+        structure = structure_of(
+            self.robot, architecture_of(self.robot).resolve(self.theta, None).at
+        )
+        total = 0.0
+        for i, segment in enumerate(structure.segments):
+            total += structure.root_mass[0, i][0, 0] + segment.tip_mass[0, 0]
+            total += segment.beam.outside(float(structure.L[0, i])).mass
+        return float(total)
+
+    @cached_property
+    def tip(self) -> Array:
+        """(3,) position of the unbent tip, m."""
+        return np.asarray(forward(self.robot, self.theta).position, float)
+
+    @cached_property
+    def weighs(self) -> bool:
+        """Whether gravity acts on it."""
+        return bool(np.any(self.skeleton.gravity))
+
+    @cached_property
+    def load(self) -> Array:
+        """(3,) the force on the tip under which its deflection is compared, N."""
+        return np.zeros(3) if self.weighs else UNIT_FORCE
+
+    @cached_property
+    def sag(self) -> Array:
+        """(3,) displacement of the tip under weight, or under a unit force without weight, m."""
+        found = statics(self.robot, self.theta, force=self.load)
+        return np.asarray(found.tip_displacement, float)[:3]
+
+    @property
+    def sag_words(self) -> str:
+        """What the deflection is called."""
+        return "sag" if self.weighs else "deflection under 1 N"
+
+    @cached_property
+    def model(self) -> Model:
+        """A Model whose links foreshorten as they bend, as chains of segments do."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            basis = AssumedModes(4 if self.skeleton.planar else 2)
+            return build(self.robot, basis, stiffening=True)
+
+    @cached_property
+    def motion(self) -> tuple[float, Array, Array, Array]:
+        """Duration (s), efforts, and the tip before and after a short motion from rest, unbent."""
+        period = 1 / float(self.exact_hz[0]) if len(self.exact_hz) else 0.1
+        duration = 0.25 * period
+        model = self.model
+        start = assembled_pose(model, self.theta)
+        inertia = np.diag(model.mass_matrix(start))[: model.joints]
+        effort = inertia * 0.01 / duration**2
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run = simulate(model, effort, start, duration=duration, limits=False, progress=False)
+        return duration, effort, model.tip(start), model.tip(run.q[-1])
+
+
+class Engine(ABC):
+    """Another engine. An engine has these duties:
+
+    1. `module`: what is imported, to see whether it is installed.
+    2. `refusal(asked)` says why it cannot hold the robot; empty where it can.
+    3. `answers(asked, mesh)` returns its answers beside ours; `mesh`: parts of each link.
+    4. `meshes`: whether its answers depend on a mesh.
+    """
+
+    module: ClassVar[str]
+    meshes: ClassVar[bool] = True
+
+    @property
+    def installed(self) -> bool:
+        """Whether it can be imported here."""
+        return importlib.util.find_spec(self.module) is not None
+
+    def refusal(self, asked: Asked) -> str:
+        """Return why the robot cannot be held; empty where it can."""
+        return ""
+
+    @abstractmethod
+    def answers(self, asked: Asked, mesh: int) -> list[Question]:
+        """Return the answers of this engine."""
+
+
+def _vector_rows(words: str, ours: Array, theirs: Array) -> list[Question]:
+    """One row for each axis, their differences over the length of ours."""
+    scale = float(np.linalg.norm(ours)) or 1.0
+    pairs = zip(AXES, ours, theirs, strict=True)
+    return [Question(f"{words} {axis}", float(a), float(b), scale) for axis, a, b in pairs]
+
+
+def _frequency_rows(asked: Asked, theirs: Array) -> list[Question]:
+    rows = []
+    for k, (ours, found) in enumerate(zip(asked.exact_hz, theirs, strict=False)):
+        rows.append(Question(f"frequency {k + 1}, Hz", float(ours), float(found)))
+    return rows
+
+
+class MujocoEngine(Engine):
+    """Chains of segments in MuJoCo: mass, tip, frequencies, sag, a short motion."""
+
+    module: ClassVar = "mujoco"
+
+    def refusal(self, asked: Asked) -> str:
+        try:
+            Mujoco().refuse(asked.robot)
+        except SuppleError as problem:
+            return str(problem)
+        return ""
+
+    def answers(self, asked: Asked, mesh: int) -> list[Question]:
+        import mujoco
+
+        first = 2 * np.pi * float(asked.exact_hz[0]) if len(asked.exact_hz) else 0.0
+        tree = chain_model(asked.robot, asked.theta, mesh, first, [])
+        model = loaded_model(ElementTree.tostring(tree, "unicode"))
+        data = pose_model(model, asked.robot, asked.theta)
+        rows = [Question("mass, kg", asked.mass, float(model.body_mass.sum()))]
+        start = np.array(data.site("tip").xpos)
+        rows += _vector_rows("tip", asked.tip, start)
+        M, K, fastest = structure_matrices(model, data)
+        rows += _frequency_rows(asked, elastic_frequencies(M, K, len(asked.exact_hz)))
+        if len(asked.exact_hz):
+            rows += _vector_rows(asked.sag_words, asked.sag, self._deflection(asked, model, data))
+
+        # the short motion, in steps that resolve the fastest vibration
+        duration, effort, before, after = asked.motion
+        data = pose_model(model, asked.robot, asked.theta)
+        steps = int(np.ceil(duration / (0.4 / fastest if fastest else 1e-3)))
+        model.opt.timestep = duration / steps
+        model.eq_solref[:, 0] = 4 * model.opt.timestep  # constraints as hard as the step allows
+        data.ctrl[:] = effort
+        for _ in range(steps):
+            mujoco.mj_step(model, data)
+        mujoco.mj_forward(model, data)
+        moved = after - before
+        rows += _vector_rows("motion", moved, np.array(data.site("tip").xpos) - start)
+        return rows
+
+    @staticmethod
+    def _deflection(asked: Asked, model: Any, data: Any) -> Array:
+        """Small displacement of the tip under weight or a unit force, motors held."""
+        import mujoco
+
+        free, basis = held_basis(model, data)
+        J = np.zeros((3, model.nv))
+        mujoco.mj_jacSite(model, data, J, None, model.site("tip").id)
+        load = -np.asarray(data.qfrc_bias) + J.T @ asked.load
+        _, K, _ = structure_matrices(model, data)
+        moved = basis @ np.linalg.lstsq(K, basis.T @ load[free], rcond=1e-12)[0]
+        return np.asarray(J[:, free] @ moved)
+
+
+def held_basis(model: Any, data: Any) -> tuple[list[int], Array]:
+    """Return which coordinates move with the motors held, and a basis of what constraints leave."""
+    motors = {int(joint) for joint in model.actuator_trnid[:, 0]}
+    held = [int(model.jnt_dofadr[joint]) for joint in motors]
+    free = [k for k in range(model.nv) if k not in held]
+    J, _ = constraint_rows(model, data)
+    if not len(J):
+        return free, np.eye(len(free))
+    _, sizes, Vt = np.linalg.svd(J[:, free])
+    rank = int((sizes > 1e-9 * sizes.max(initial=0.0)).sum())
+    return free, Vt[rank:].T
+
+
+class ExudynEngine(Engine):
+    """The exported script in Exudyn: frequencies and a short motion."""
+
+    module: ClassVar = "exudyn"
+
+    def refusal(self, asked: Asked) -> str:
+        try:
+            Exudyn().refuse(asked.robot)
+        except SuppleError as problem:
+            return str(problem)
+        return ""
+
+    def answers(self, asked: Asked, mesh: int) -> list[Question]:
+        from .export import export
+
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            out = export(
+                asked.robot,
+                "exudyn",
+                folder,
+                theta0=asked.theta,
+                segments=mesh,
+                count=max(len(asked.exact_hz), 1),
+            )
+            script = runpy.run_path(str(out.files[0]))
+            given = np.load(out.files[1])
+            masses = float(given["masses"].sum())
+            rows = [Question("mass, kg", asked.mass, masses)]
+            rows += _frequency_rows(asked, out.frequency_hz)
+            moved = self._motion(asked, script, given)
+        if moved is not None:
+            _, _, before, after = asked.motion
+            rows += _vector_rows("motion", after - before, moved)
+        return rows
+
+    @staticmethod
+    def _motion(asked: Asked, script: dict[str, Any], given: Any) -> Array | None:
+        """Motion of the tip (3,) in the short run, None for robots with loops."""
+        items: Any = importlib.import_module("exudyn.itemInterface")
+        exudyn: Any = importlib.import_module("exudyn")
+
+        if len(given["closure_links"]):
+            return None  # index 3 with weights of 1e-7 kg: its frequencies are compared alone
+        duration, effort, _, _ = asked.motion
+        _, system, _, node = script["build_robot"]()
+        for motor, value in zip(given["motors"], effort, strict=True):
+            moved_by = items.MarkerNodeCoordinate(nodeNumber=node, coordinate=int(motor))
+            load = items.LoadCoordinate(markerNumber=system.AddMarker(moved_by), load=float(value))
+            system.AddLoad(load)
+        system.Assemble()
+        settings = exudyn.SimulationSettings()
+        settings.solution.file.write = False
+        settings.timeIntegration.numberOfSteps = 2000
+        settings.timeIntegration.endTime = duration
+        settings.timeIntegration.verboseMode = 0
+        settings.timeIntegration.generalizedAlpha.spectralRadius = 0.9
+        system.SolveDynamic(settings)
+        end = np.asarray(system.GetNodeOutput(node, exudyn.OutputVariableType.Coordinates), float)
+        return tree_tip(given, end) - tree_tip(given, given["start"])
+
+
+class PinocchioEngine(Engine):
+    """The rigid skeleton as URDF in Pinocchio: mass, tip, joint efforts of a motion."""
+
+    module: ClassVar = "pinocchio"
+    meshes: ClassVar = False
+
+    def refusal(self, asked: Asked) -> str:
+        try:
+            UrdfFiles().refuse(asked.robot)
+        except SuppleError as problem:
+            return str(problem)
+        if any(len(link.axes) > 1 for link in asked.skeleton.links):
+            return f"{asked.robot.name} has joints about several axes, which are not asked here"
+        return ""
+
+    def answers(self, asked: Asked, mesh: int) -> list[Question]:
+        import pinocchio
+
+        from .urdf_files import urdf_text
+
+        model = pinocchio.buildModelFromXML(urdf_text(asked.robot, []))
+        model.gravity.linear = asked.skeleton.gravity
+        data = model.createData()
+        q = pinocchio.neutral(model)
+        places: list[int] = []
+        for link in asked.skeleton.motors:
+            joint = model.joints[model.getJointId(f"{xml_text(link.name)}_joint")]
+            value = float(asked.theta[len(places)])
+            q[joint.idx_q : joint.idx_q + joint.nq] = (
+                [np.cos(value), np.sin(value)] if joint.nq == 2 else value
+            )
+            places.append(int(joint.idx_v))
+        rows = [Question("mass, kg", asked.mass, float(sum(body.mass for body in model.inertias)))]
+        pinocchio.framesForwardKinematics(model, data, q)
+        tip = np.array(data.oMf[model.getFrameId("tip")].translation)
+        rows += _vector_rows("tip", asked.tip, tip)
+        # efforts of a motion of the same robot with rigid links
+        parts = {
+            f"{path}.theory": "rigid"
+            for path, part in architecture_of(asked.robot).parts().items()
+            if not part.rigid
+        }
+        rigid = asked.robot.with_(parts) if parts else asked.robot
+        ours = build(rigid)
+        if ours.joints != ours.size or not places:
+            return rows
+        rates = np.array([0.3 * (k + 1) for k in range(len(places))])
+        velocity = np.zeros(model.nv)
+        velocity[places] = rates
+        found = np.asarray(pinocchio.rnea(model, data, q, velocity, 0.5 * velocity))[places]
+        wanted = ours.inverse_dynamics(asked.theta, rates, 0.5 * rates)
+        dissipated = ours.functions.evaluator("dissipation")(asked.theta, rates)[0]
+        rotors = np.array([link.joint.reflected_inertia for link in asked.skeleton.motors])
+        wanted = wanted - dissipated - rotors * 0.5 * rates
+        scale = float(np.abs(wanted).max()) or 1.0
+        for k, (a, b) in enumerate(zip(wanted, found, strict=True)):
+            rows.append(
+                Question(f"effort of joint {k + 1}, links rigid", float(a), float(b), scale)
+            )
+        return rows
+
+
+class OpenseesEngine(Engine):
+    """Timoshenko elements in OpenSeesPy: frequencies and deflection of arms and trees."""
+
+    module: ClassVar = "openseespy"
+
+    @property
+    def installed(self) -> bool:
+        """Whether it is installed and its libraries load."""
+        return importlib.util.find_spec(self.module) is not None and _opensees() is not None
+
+    def refusal(self, asked: Asked) -> str:
+        name = asked.robot.name
+        if asked.skeleton.closures:
+            return f"{name} has loops, which are not built there"
+        for link in asked.skeleton.links:
+            if link.kind == "slides" or (link.motor is None and link.kind != "fixed"):
+                return f"{name} has joints that slide or are passive, which are not built there"
+            if link.joint.stiffness is not None or link.joint.bearing is not None:
+                return f"{name} has springs in its joints, which are not built there"
+            needed = [1, 2, 4] if asked.skeleton.planar else [1, 2, 3, 4, 5, 6]
+            if link.flexible and not np.isfinite(link.beam.at([0.0])[0][needed]).all():
+                return f"{link.name} of {name} excludes deformations that its elements need"
+            if not link.flexible:
+                return f"{name} has rigid links, which are not built there"
+            along = link.beam.at([0.0, link.length / 3, link.length])[:, needed]
+            if not np.allclose(along, along[0], rtol=1e-9):
+                return f"{link.name} of {name} varies along its length"
+        if asked.skeleton.robot.foundation is not None:
+            return f"{name} stands on a foundation, which is not built there"
+        return ""
+
+    def answers(self, asked: Asked, mesh: int) -> list[Question]:
+        ops = _opensees()
+        assert ops is not None
+        ends = self._build(ops, asked, mesh)
+        count = len(asked.exact_hz)
+        squares = np.sort(np.array(ops.eigen("-genBandArpack", max(count, 1))))
+        rows = _frequency_rows(asked, np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi))
+        if not asked.weighs:  # weights would have to be spread over elements by hand
+            ops.timeSeries("Linear", 1)
+            ops.pattern("Plain", 1, 1)
+            ops.load(ends[asked.skeleton.tip], *asked.load.tolist(), 0.0, 0.0, 0.0)
+            ops.system("BandGeneral")
+            ops.numberer("RCM")
+            ops.constraints("Plain")
+            ops.integrator("LoadControl", 1.0)
+            ops.algorithm("Linear")
+            ops.analysis("Static")
+            ops.analyze(1)
+            moved = np.array(ops.nodeDisp(ends[asked.skeleton.tip]))[:3]
+            if asked.skeleton.planar:
+                moved[2] = 0.0
+            rows += _vector_rows(asked.sag_words, asked.sag, moved)
+        ops.wipe()
+        return rows
+
+    @staticmethod
+    def _build(ops: Any, asked: Asked, mesh: int) -> dict[int, int]:
+        """Build the locked robot; return the node at the end of every link."""
+        skeleton = asked.skeleton
+        structure = structure_of(
+            asked.robot, architecture_of(asked.robot).resolve(asked.theta, None).at
+        )
+        ops.wipe()
+        ops.model("basic", "-ndm", 3, "-ndf", 6)
+        ops.node(1, 0.0, 0.0, 0.0)
+        ops.fix(1, *[1] * 6)
+        names = [segment.name for segment in structure.segments]
+        ends: dict[int, int] = {}
+        masses: dict[int, Array] = {}
+        node = 1
+        for i, link in enumerate(skeleton.links):
+            k = names.index(link.name)
+            R, p = structure.R[0, k], structure.p[0, k]
+            m, EA, EI_xy, EI_xz, kGA_xy, kGA_xz, GJ, _, _, rIp = link.beam.at([0.0])[0]
+            if skeleton.planar:  # nothing moves out of the plane: any values will do there
+                EI_xz, kGA_xz, GJ, rIp = EI_xy, kGA_xy, EI_xy, m * EI_xy / EA
+            ops.geomTransf("Linear", i + 1, *R[:, 2].tolist())
+            G = GJ * m / rIp
+            section = (EA, G, 1.0, GJ / G, EI_xz / EA, EI_xy / EA, kGA_xy / G, kGA_xz / G)
+            before = 1 if link.parent < 0 else ends[link.parent]
+            turned = np.kron(np.eye(2), R)
+            for matrix, at in ((link.root_mass, before), (link.tip_mass, 0)):
+                masses[at] = masses.get(at, np.zeros((6, 6))) + turned @ matrix @ turned.T
+            for j in range(mesh):
+                node += 1
+                ops.node(node, *(p + R[:, 0] * link.length * (j + 1) / mesh).tolist())
+                if skeleton.planar:
+                    ops.fix(node, 0, 0, 1, 1, 1, 0)
+                first = before if j == 0 else node - 1
+                ops.element(
+                    *("ElasticTimoshenkoBeam", node, first, node, *section, i + 1),
+                    *("-mass", float(m), "-cMass"),
+                )
+            ends[i] = node
+            masses[node] = masses.get(node, np.zeros((6, 6))) + masses.pop(0)
+        for at, matrix in masses.items():
+            if at != 1:  # nodal masses are diagonal there
+                ops.mass(at, *np.diag(matrix).tolist())
+        return ends
+
+
+def _opensees() -> Any:
+    """Return OpenSeesPy, quiet; None where it cannot be loaded. Its wheel brings its own BLAS."""
+    spec = importlib.util.find_spec("openseespylinux")
+    if spec is not None and spec.origin is not None:
+        for name in ("libquadmath.so.0", "libgfortran.so.4", "libblas.so.3"):
+            place = Path(spec.origin).parent / "lib" / name
+            if place.exists():
+                ctypes.CDLL(str(place))
+    try:
+        import openseespy.opensees as ops
+    except (ImportError, RuntimeError):
+        return None
+    ops.logFile(os.devnull, "-noEcho")
+    return ops
+
+
+ENGINES: dict[str, Engine] = {
+    "mujoco": MujocoEngine(),
+    "exudyn": ExudynEngine(),
+    "pinocchio": PinocchioEngine(),
+    "opensees": OpenseesEngine(),
+}

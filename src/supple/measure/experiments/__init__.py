@@ -1,0 +1,1 @@
+"""Kinds of measurements: what each predicts of a robot, and which noise it has."""

@@ -1,0 +1,268 @@
+"""Resonances of power spectra: recordings under forces that nobody measured, and spectra in files.
+
+Around a peak the power is f^n sum_k a_k / ((f_k^2 - f^2)^2 + (2 zeta_k f_k f)^2) + b. The power n,
+fitted as well, stands for what was recorded (displacement or acceleration) and for a force that
+grows with frequency, as that of a sweep does; without it a damped peak would be found beside its
+place. Lines of a periodogram of Gaussian noise are exponentially distributed about it, so that the
+likelihood is Whittle's, sum ln S + P / S. A Hann window smears a line over its neighbours with
+(1, 4, 1) / 6 of its power, which the model does too, and makes neighbours depend on each other,
+which costs a factor 1.94 of information. Spectra of a file, whose making is unknown, are fitted by
+least squares of their logarithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .signals import noise_floor
+
+__all__ = ["PeakFit", "find_peaks", "fit_peaks"]
+
+Array = NDArray[np.float64]
+Curve = Callable[[Array], Array]
+HANN_CORRELATION = 1.94  # sum of squared correlations of Hann-windowed lines
+HALF_WIDTHS = 3.5  # lines taken around a peak, in its half widths
+LINES = 12  # and at least
+STEEPEST = 12.0  # largest power of frequency that multiplies a peak
+USUAL_POWER = 6.0  # its standard deviation before anything is known
+
+
+@dataclass(frozen=True)
+class PeakFit:
+    """Peaks of a power spectrum: (K,) each, and the fit (F,), NaN away from peaks."""
+
+    frequency_hz: Array
+    damping_ratio: Array
+    std_hz: Array
+    std_damping: Array
+    model: Array
+
+
+def find_peaks(
+    f: Array, power: Array, band: tuple[float, float], most: int, smooth: int = 1
+) -> list[tuple[float, float]]:
+    """Return frequency and half width (Hz) of peaks that stand out of their surroundings.
+
+    Lines are averaged over `smooth` neighbours first; a peak has at least four times the power of
+    the floor about it (a running median), and six decibels of prominence; the highest come first.
+    """
+    from scipy.ndimage import uniform_filter1d
+    from scipy.signal import find_peaks as search
+    from scipy.signal import peak_widths
+
+    resolution = float(f[1] - f[0])
+    smoothed = uniform_filter1d(power, max(1, smooth), mode="nearest")
+    inside = (f >= band[0]) & (f <= band[1])
+    level = 10 * np.log10(np.maximum(smoothed, 1e-300))
+    level = np.where(inside, level, level[inside].min())
+    floor = noise_floor(smoothed, max(51, int(inside.sum()) // 8))
+    scatter = 10 / np.log(10) / np.sqrt(max(smooth, 1) / 1.5)  # dB, of the averaged noise
+    prominence = max(6.0, 4 * scatter)
+    found, told = search(level, prominence=prominence)
+    strong = smoothed[found] > 4 * floor[found]
+    found, heights = found[strong], told["prominences"][strong]
+    order = np.argsort(-heights)[:most]
+    widths = peak_widths(smoothed, found, rel_height=0.5)[0] * resolution / 2
+    return sorted((float(f[found[k]]), float(max(widths[k], 0.5 * resolution))) for k in order)
+
+
+def fit_peaks(
+    f: Array,
+    power: Array,
+    peaks: list[tuple[float, float]],
+    *,
+    likelihood: bool = True,
+    averages: float = 1.0,
+) -> PeakFit:
+    """Fit the peaks, close ones together.
+
+    Parameters
+    ----------
+    peaks : list of (frequency, half width)
+        Hz, ascending; where to start.
+    likelihood : bool
+        Whittle's likelihood of a Hann-windowed periodogram, or least squares of the logarithm.
+    averages : float
+        Independent spectra that were averaged, such as channels.
+    """
+    resolution = float(f[1] - f[0])
+    fit = _fit_groups(f, power, peaks, likelihood, averages)
+    for _ in range(2):  # the widths looked up in a jagged spectrum say little: take the fitted ones
+        if len(fit.frequency_hz) != len(peaks):
+            break
+        half = np.maximum(fit.damping_ratio * fit.frequency_hz, 0.5 * resolution)
+        peaks = list(zip(fit.frequency_hz.tolist(), half.tolist(), strict=True))
+        fit = _fit_groups(f, power, peaks, likelihood, averages)
+    return fit
+
+
+def _fit_groups(
+    f: Array,
+    power: Array,
+    peaks: list[tuple[float, float]],
+    likelihood: bool,
+    averages: float,
+) -> PeakFit:
+    """Fit the peaks on the lines within a few half widths of them, close ones together."""
+    resolution = float(f[1] - f[0])
+    groups: list[list[tuple[float, float]]] = []
+    for peak in peaks:
+        reach = max(3 * peak[1], 6 * resolution)
+        if groups and peak[0] - groups[-1][-1][0] < reach + max(
+            3 * groups[-1][-1][1], 6 * resolution
+        ):
+            groups[-1].append(peak)
+        else:
+            groups.append([peak])
+    rows: list[tuple[float, float, float, float]] = []
+    model = np.full(len(f), np.nan)
+    for group in groups:
+        low = min(c - max(HALF_WIDTHS * w, LINES * resolution) for c, w in group)
+        high = max(c + max(HALF_WIDTHS * w, LINES * resolution) for c, w in group)
+        for other in peaks:  # not beyond the middle to a neighbour
+            if other[0] < group[0][0]:
+                low = max(low, 0.5 * (other[0] + group[0][0]))
+            if other[0] > group[-1][0]:
+                high = min(high, 0.5 * (other[0] + group[-1][0]))
+        window = np.flatnonzero((f >= max(low, resolution)) & (f <= high))
+        if len(window) <= 3 * len(group) + 2:
+            continue
+        fitted = _fit_group(f[window], power[window], group, likelihood, averages)
+        if fitted is not None:
+            found, curve = fitted
+            rows += found
+            model[window] = curve
+    rows.sort()
+    table = np.array(rows).reshape(-1, 4)
+    return PeakFit(table[:, 0], table[:, 1], table[:, 2], table[:, 3], model)
+
+
+def _curve(x: Array, f: Array, count: int, scale: float) -> Array:
+    """The power on lines; x is f_k / scale, log zeta_k, log a_k for each, then log b and n.
+
+    A peak narrower than a line is seen as wide as a third of one.
+    """
+    narrowest = 0.3 * (f[1] - f[0])
+    total: Array = np.zeros(len(f))
+    for k in range(count):
+        centre = x[3 * k] * scale
+        ratio = np.exp(np.clip(x[3 * k + 1], -14, 0))
+        ratio = np.hypot(ratio, narrowest / centre)
+        height = np.exp(np.clip(x[3 * k + 2], -200, 200))
+        width = (2 * ratio * centre * f) ** 2
+        total = total + height * (2 * ratio * centre**2) ** 2 / (
+            (centre**2 - f**2) ** 2 + np.maximum(width, 1e-300)
+        )
+    grown = (f / scale) ** np.clip(x[-1], -STEEPEST, STEEPEST)
+    return np.asarray(grown * total + np.exp(np.clip(x[-2], -200, 200)))
+
+
+def _fit_group(
+    f: Array, power: Array, group: list[tuple[float, float]], likelihood: bool, averages: float
+) -> tuple[list[tuple[float, float, float, float]], Array] | None:
+    """Fit a few close peaks on the lines around them."""
+    from scipy.optimize import least_squares
+
+    unit = float(np.median(power))
+    P = power / unit
+    scale = group[0][0]
+    start: list[float] = []
+    for centre, half in group:
+        line = int(np.argmin(np.abs(f - centre)))
+        start += [centre / scale, np.log(half / centre), np.log(max(P[line], 1e-12))]
+    start += [float(np.log(max(np.quantile(P, 0.1), 1e-12))), 0.0]
+
+    smear = np.array([1.0, 4.0, 1.0]) / 6 if likelihood else np.array([1.0])
+
+    def curve(x: Array) -> Array:
+        plain = _curve(x, f, len(group), scale)
+        if len(smear) == 1:
+            return plain
+        return np.convolve(np.pad(plain, 1, mode="edge"), smear, mode="valid")
+
+    # Least squares of the logarithm first: its mean of an exponential variable lies 0.577 lower
+    shift = 0.5772 if likelihood and averages < 2 else 0.0
+    logarithm = np.log(np.maximum(P, 1e-300))
+
+    def residual(x: Array) -> Array:
+        left = logarithm - np.log(curve(x)) + shift
+        return np.append(left, x[-1] / USUAL_POWER)
+
+    try:
+        rough = least_squares(
+            residual, start, loss="soft_l1", x_scale=np.maximum(np.abs(start), 0.1), max_nfev=200
+        )
+    except ValueError:
+        return None
+    x = rough.x
+    if likelihood:
+        x = _whittle(curve, P, x)
+    slopes = _slopes(lambda y: np.log(curve(y)), x)
+    information = slopes.T @ slopes
+    information[-1, -1] += 1 / USUAL_POWER**2
+    if likelihood:
+        covariance = np.linalg.pinv(information) * HANN_CORRELATION / averages
+    else:
+        left = residual(x)[:-1]
+        variance = float(left @ left) / max(len(f) - len(x), 1)
+        covariance = np.linalg.pinv(information) * variance
+    found = []
+    for k, _ in enumerate(group):
+        centre = float(x[3 * k] * scale)
+        ratio = float(np.exp(x[3 * k + 1]))
+        if not f[0] <= centre <= f[-1] or ratio > 0.5:
+            continue
+        variances = np.maximum(np.diag(covariance), 0.0)
+        std_f = float(np.sqrt(variances[3 * k])) * scale
+        # the deviation of a logarithm that is not determined says no more than "of its size"
+        std_z = ratio * min(float(np.sqrt(variances[3 * k + 1])), 10.0)
+        found.append((centre, ratio, std_f, std_z))
+    return found, curve(x) * unit
+
+
+def _whittle(curve: Curve, P: Array, x: Array) -> Array:
+    """Fisher scoring on sum ln S + P / S, halved until it falls."""
+
+    def cost(y: Array) -> float:
+        S = curve(y)
+        return float((np.log(S) + P / S).sum()) + 0.5 * float(y[-1] / USUAL_POWER) ** 2
+
+    value = cost(x)
+    for _ in range(50):
+        S = curve(x)
+        slopes = _slopes(lambda y: np.log(curve(y)), x)
+        gradient = slopes.T @ (P / S - 1)
+        gradient[-1] -= x[-1] / USUAL_POWER**2
+        information = slopes.T @ slopes
+        information[-1, -1] += 1 / USUAL_POWER**2
+        damping = 1e-9 * np.diag(np.maximum(np.diag(information), 1e-12))
+        step = np.linalg.lstsq(information + damping, gradient, rcond=None)[0]
+        for _ in range(12):
+            new = cost(x + step)
+            if new <= value + 1e-12 * abs(value):
+                break
+            step = step / 2
+        else:
+            break
+        x = x + step
+        done = abs(value - new) < 1e-10 * max(abs(value), 1.0)
+        value = new
+        if done:
+            break
+    return x
+
+
+def _slopes(function: Curve, x: Array) -> Array:
+    """Central differences, (values, parameters)."""
+    columns = []
+    for k in range(len(x)):
+        h = 1e-6 * max(abs(x[k]), 1e-2)
+        up, down = x.copy(), x.copy()
+        up[k] += h
+        down[k] -= h
+        columns.append((function(up) - function(down)) / (2 * h))
+    return np.stack(columns, axis=1)

@@ -1,0 +1,250 @@
+"""What a recording must go through before anything is estimated from it, and its spectra."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SuppleError
+from ..files.recordings import Recording
+
+__all__ = [
+    "FrequencyResponses",
+    "Signals",
+    "estimate_responses",
+    "evenly_sampled",
+    "half_spectra",
+    "noise_floor",
+    "stable_poles",
+    "welch",
+]
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+UNEVEN = 0.01  # relative deviation of sampling intervals beyond which samples are interpolated
+CLIPPED_SAMPLES = 4  # equal samples in a row at an extreme value that mean a clipped sensor
+CLIPPED_RUNS = 3
+
+
+@dataclass(frozen=True)
+class Signals:
+    """Channels on even samples.
+
+    Attributes:
+        names: of the channels.  values: (N, channels).  rate: Hz.  notes: what was noticed.
+    """
+
+    names: tuple[str, ...]
+    values: Array
+    rate: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def duration(self) -> float:
+        """From the first sample to the last, s."""
+        return (len(self.values) - 1) / self.rate
+
+
+def evenly_sampled(recording: Recording) -> Signals:
+    """Return the live channels of a recording on even samples; dead and clipped ones are named.
+
+    Accelerometers that stamp every sample by themselves jitter: their samples are interpolated.
+    A gap of many samples is noted, since nothing can be said about it.
+    """
+    notes = list(recording.notes)
+    interval = np.diff(recording.x)
+    mean_interval = float(interval.mean())
+    usual = float(np.median(interval))
+    gaps = np.flatnonzero(interval > 5 * usual)
+    if len(gaps):
+        at = recording.x[gaps[0]]
+        notes.append(
+            f"{len(gaps)} gap(s) in time, the first of {interval[gaps[0]]:.3g} s at {at:.6g} s: "
+            "samples there are interpolated"
+        )
+    names: list[str] = []
+    columns: list[Array] = []
+    for name, values in recording.channels.items():
+        if np.ptp(values) <= 1e-12 * max(abs(float(values[0])), 1e-300):
+            notes.append(f"channel '{name}' is dead: it reads {values[0]:g} all the time; left out")
+            continue
+        clipped = _clipped(values)
+        if clipped:
+            notes.append(
+                f"channel '{name}' is clipped: {clipped} times it stays at its extreme value for "
+                f"{CLIPPED_SAMPLES} samples or more; frequencies hold, damping may not"
+            )
+        names.append(name)
+        columns.append(values)
+    if not columns:
+        raise SuppleError(f"{recording.name}: every channel is dead (it never changes)")
+    table = np.stack(columns, axis=1)
+    step = usual if len(gaps) else mean_interval
+    if np.abs(interval - step).max() > UNEVEN * step:
+        if not len(gaps):
+            notes.append(
+                f"sampling is uneven by up to {100 * np.abs(interval / step - 1).max():.2g} %: "
+                "samples are interpolated"
+            )
+        count = round((recording.x[-1] - recording.x[0]) / step) + 1
+        even = recording.x[0] + step * np.arange(count)
+        table = np.stack([np.interp(even, recording.x, column) for column in table.T], axis=1)
+    return Signals(tuple(names), table, 1 / step, tuple(notes))
+
+
+def _clipped(values: Array) -> int:
+    """How often a channel stays at its largest or smallest value for several samples."""
+    count = 0
+    for extreme in (values.max(), values.min()):
+        at_extreme = np.concatenate([[False], values == extreme, [False]])
+        changes = np.flatnonzero(np.diff(at_extreme.astype(int)))
+        lengths = changes[1::2] - changes[::2]
+        runs = int((lengths >= CLIPPED_SAMPLES).sum())
+        count += runs if runs >= CLIPPED_RUNS else 0
+    return count
+
+
+def welch(values: Array, rate: float, segments: int = 8) -> tuple[Array, Array]:
+    """Return frequencies and averaged power spectral densities (F, channels), Hann windows."""
+    from scipy.signal import welch as estimate
+
+    length = max(64, 2 * len(values) // (segments + 1))
+    f, power = estimate(values, rate, nperseg=min(length, len(values)), axis=0, detrend="constant")
+    return f, power
+
+
+@dataclass(frozen=True)
+class FrequencyResponses:
+    """Measured responses of outputs to one input.
+
+    Attributes:
+        frequency_hz: (F,).  h1, h2: (F, outputs), the estimates with noise in the outputs and in
+        the input.  coherence: (F, outputs).  averages: independent segments behind them.
+    """
+
+    frequency_hz: Array
+    h1: Complex
+    h2: Complex
+    coherence: Array
+    averages: float
+
+
+def estimate_responses(
+    force: Array, values: Array, rate: float, segments: int = 8
+) -> FrequencyResponses:
+    """Return H1 = S_yx / S_xx and H2 = S_yy / S_xy with their coherence, by Welch's averages."""
+    from scipy.signal import csd
+    from scipy.signal import welch as estimate
+
+    length = min(max(64, 2 * len(force) // (segments + 1)), len(force))
+    given: Any = {"fs": rate, "nperseg": length, "axis": 0, "detrend": "constant"}
+    f, s_xx = estimate(force, **given)
+    _, s_yy = estimate(values, **given)
+    _, s_xy = csd(force[:, None], values, **given)  # conj(X) Y
+    s_xx = np.maximum(s_xx, 1e-300)[:, None]
+    tiny = 1e-300
+    coherence = np.clip(np.abs(s_xy) ** 2 / np.maximum(s_xx * s_yy, tiny), 0.0, 1.0)
+    h1 = s_xy / s_xx
+    h2 = s_yy / np.where(np.abs(s_xy) > 0, np.conj(s_xy), tiny)
+    return FrequencyResponses(f, h1, h2, coherence, 0.5 * (2 * len(force) / length))
+
+
+def noise_floor(power: Array, width: int) -> Array:
+    """Return the running median of a power spectrum (F,), as the mean of the noise around it.
+
+    The median of an exponential variable is ln 2 times its mean, and a few narrow peaks do not
+    move it.
+    """
+    from scipy.ndimage import median_filter
+
+    size = min(2 * (width // 2) + 1, 2 * ((len(power) - 1) // 2) + 1)
+    floor = median_filter(power, size=max(size, 3), mode="reflect") / np.log(2.0)
+    return np.asarray(np.maximum(floor, 1e-300 + 1e-16 * power.max(initial=0.0)))
+
+
+def half_spectra(values: Array, rate: float, seconds: float) -> tuple[Array, Complex]:
+    """Return spectra of the correlations at positive lags, (F, channels).
+
+    Correlations of a structure under ambient forces decay as free vibrations do, so that their
+    spectra are rational functions with its poles [James1995].
+    """
+    N = len(values)
+    centred = values - values.mean(axis=0)
+    size = 1 << int(np.ceil(np.log2(2 * N)))
+    spectrum = np.fft.rfft(centred, size, axis=0)
+    reference = int(np.argmax(centred.var(axis=0)))
+    lags = min(int(seconds * rate), N // 2)
+    correlation = np.fft.irfft(spectrum * np.conj(spectrum[:, [reference]]), size, axis=0)[:lags]
+    return np.asarray(np.fft.rfftfreq(lags, 1 / rate), float), np.fft.rfft(correlation, axis=0)
+
+
+def stable_poles(
+    frequency_hz: Array, spectra: Complex, band: tuple[float, float], highest_order: int = 24
+) -> tuple[NDArray[np.int64], Array, Array, NDArray[np.bool_]]:
+    """Return the poles of rational functions fitted to spectra, over the order of the fit.
+
+    Least squares in the frequency domain with one denominator common to all channels, in powers of
+    z = exp(-i pi (f - low) / (high - low)), its highest coefficient one [Guillaume2003]. A pole is
+    stable when the order below has one within 1 % of its frequency and 10 % of its damping.
+
+    Returns
+    -------
+    order, frequency_hz, damping_ratio, stable : arrays (poles,)
+    """
+    low, high = band
+    inside = (frequency_hz >= low) & (frequency_hz <= high)
+    f = frequency_hz[inside]
+    data = spectra[inside] / np.maximum(np.abs(spectra[inside]).max(axis=0), 1e-300)
+    orders: list[int] = []
+    frequencies: list[float] = []
+    dampings: list[float] = []
+    stable: list[bool] = []
+    if len(f) < 3 * highest_order:
+        highest_order = max(2, len(f) // 3)
+    # s = i omega is mapped so that the band fills the unit half circle
+    angle = np.pi * (f - low) / (high - low)
+    powers = np.exp(-1j * np.outer(angle, np.arange(highest_order + 1)))
+    previous: list[tuple[float, float]] = []
+    for order in range(2, highest_order + 1):
+        X = powers[:, : order + 1]
+        R = (X.conj().T @ X).real
+        inverse = np.linalg.pinv(R)
+        M = np.zeros((order + 1, order + 1))
+        for column in data.T:
+            Y = -column[:, None] * X
+            S = (X.conj().T @ Y).real
+            T = (Y.conj().T @ Y).real
+            M += T - S.T @ inverse @ S
+        # the coefficient of the highest power is one: poles of noise then lie outside
+        free = np.linalg.lstsq(M[:-1, :-1], -M[:-1, -1], rcond=None)[0]
+        coefficients = np.append(free, 1.0)
+        roots = np.roots(coefficients[::-1]).astype(complex)  # in z = exp(-i angle)
+        roots = roots[np.isfinite(roots) & (np.abs(roots) > 1e-12)]
+        # z = exp(-s T): s = -log(z) / T with s = i omega on the band
+        exponent = -np.log(roots) * (high - low) / np.pi  # in Hz, real part is decay
+        found: list[tuple[float, float]] = []
+        for value in exponent:
+            centre = low + value.imag
+            size = float(np.hypot(centre, value.real))
+            ratio = float(-value.real / size) if size > 0 else -1.0
+            if low < centre < high and 0 < ratio < 0.3:
+                found.append((size, ratio))
+        for size, ratio in found:
+            near = any(
+                abs(other / size - 1) < 0.01 and abs(damping / ratio - 1) < 0.1
+                for other, damping in previous
+            )
+            orders.append(order)
+            frequencies.append(size)
+            dampings.append(ratio)
+            stable.append(near)
+        previous = found
+    return (
+        np.array(orders, int),
+        np.array(frequencies),
+        np.array(dampings),
+        np.array(stable, bool),
+    )

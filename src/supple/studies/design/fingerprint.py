@@ -1,0 +1,210 @@
+"""A hash of an object by its contents, by which a sweep knows whether it computed this before.
+
+Of a function that is its code, its constants and those of functions nested in it, its defaults, its
+closure, and everything that it reaches by name in its module: helpers that it calls, constants that
+it reads, and the same of modules of the user that it looks into. Code of Python itself and of
+installed packages counts by its name and version.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import sys
+import sysconfig
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["fingerprint"]
+
+# These are themselves wherever they are met; equal ones of other kinds may be one object or two
+ONE_OF_A_KIND = (types.FunctionType, type, types.ModuleType)
+PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
+
+
+def fingerprint(value: Any) -> str:
+    """Return a hash of what an object holds; TypeError where that cannot be known."""
+    mill = _Mill()
+    mill.feed(value)
+    return mill.hash.hexdigest()[:16]
+
+
+class _Mill:
+    """Feeds objects to one hash; what contains itself, and functions met again, by number."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+        self.numbers: dict[int, int] = {}
+        self.alive: list[Any] = []  # so that no address is used twice
+
+    def word(self, *words: str) -> None:
+        """Add some words, each with its length."""
+        for word in words:
+            data = word.encode("utf-8", "surrogatepass")
+            self.hash.update(len(data).to_bytes(8, "little") + data)
+
+    def feed(self, value: Any) -> None:
+        """Add one object and all that it holds."""
+        if isinstance(value, PLAIN):
+            self.word(type(value).__name__, repr(value))
+            return
+        if id(value) in self.numbers:
+            self.word("again", str(self.numbers[id(value)]))
+            return
+        if isinstance(value, frozenset | set):
+            # sets come in another order in every process
+            self.word("set", *sorted(fingerprint(one) for one in value))
+            return
+        self.numbers[id(value)] = len(self.numbers)
+        self.alive.append(value)
+        self.contents(value)
+        if not isinstance(value, ONE_OF_A_KIND):
+            del self.numbers[id(value)]
+
+    def contents(self, value: Any) -> None:
+        """Add what one object holds."""
+        if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+            self.word("array", str(value.dtype), str(value.shape))
+            self.hash.update(np.ascontiguousarray(value).tobytes())
+        elif isinstance(value, tuple | list):
+            self.word(_name(type(value)), str(len(value)))
+            for one in value:
+                self.feed(one)
+        elif isinstance(value, Mapping):
+            self.word(_name(type(value)), str(len(value)))
+            for key, one in value.items():
+                self.feed(key)
+                self.feed(one)
+        elif isinstance(value, types.CodeType):
+            self.code(value)
+        elif isinstance(value, types.FunctionType):
+            self.function(value)
+        elif isinstance(value, types.MethodType):
+            self.word("method")
+            self.feed(value.__func__)
+            self.feed(value.__self__)
+        elif isinstance(value, functools.partial):
+            self.word("partial")
+            self.feed((value.func, value.args, value.keywords))
+        elif isinstance(value, types.ModuleType):
+            self.word("module", value.__name__, _version(value.__name__))
+        elif isinstance(value, types.BuiltinFunctionType | np.ufunc):
+            self.word("builtin", str(getattr(value, "__module__", "")), value.__name__)
+        elif isinstance(value, type):
+            self.type(value)
+        else:
+            self.instance(value)
+
+    def code(self, code: types.CodeType) -> None:
+        """Instructions, names and constants; nested functions are constants."""
+        self.word("code", *code.co_names, "/", *code.co_varnames, "/", *code.co_freevars)
+        self.hash.update(code.co_code)
+        self.feed(code.co_exceptiontable)
+        self.feed(code.co_consts)
+
+    def function(self, function: types.FunctionType) -> None:
+        """Code, defaults, closure, and what the code finds in its module by name."""
+        self.word("function", function.__qualname__)
+        if not _is_users(function.__module__):
+            self.word(function.__module__, _version(function.__module__))
+            return
+        self.code(function.__code__)
+        self.feed(function.__defaults__)
+        self.feed(function.__kwdefaults__)
+        for cell in function.__closure__ or ():
+            try:
+                held = cell.cell_contents
+            except ValueError:  # not yet bound
+                self.word("empty cell")
+                continue
+            self.feed(held)
+        wrapped = getattr(function, "__wrapped__", None)
+        if wrapped is not None:
+            self.feed(wrapped)
+        names = _names_of(function.__code__)
+        for name in sorted(names & function.__globals__.keys()):
+            self.word("global", name)
+            self.reached(function.__globals__[name], names)
+
+    def reached(self, value: Any, names: set[str]) -> None:
+        """Something that code finds by name: of the user's modules what it may look up there."""
+        if isinstance(value, types.ModuleType) and _is_users(value.__name__):
+            self.word("module", value.__name__)
+            for name in sorted(names & vars(value).keys()):
+                self.word("attribute", name)
+                self.reached(vars(value)[name], names - {name})
+            return
+        before = self.hash.copy()
+        try:
+            self.feed(value)
+        except TypeError:  # a logger, a lock, an open file: it holds no numbers of the answer
+            self.hash = before
+            self.word("opaque", _name(type(value)))
+
+    def type(self, kind: type) -> None:
+        """The name of a class; of the user's own also its methods and constants."""
+        self.word("class", _name(kind))
+        if not _is_users(kind.__module__):
+            self.word(_version(kind.__module__))
+            return
+        for base in kind.__bases__:
+            self.feed(base)
+        for name, held in sorted(vars(kind).items()):
+            inner = held
+            if isinstance(held, staticmethod | classmethod):
+                inner = held.__func__
+            if isinstance(held, property):
+                inner = (held.fget, held.fset, held.fdel)
+            dunder = name.startswith("__") and not isinstance(inner, types.FunctionType)
+            if not dunder and not isinstance(
+                inner, types.MemberDescriptorType | types.GetSetDescriptorType
+            ):
+                self.word("member", name)
+                self.feed(inner)
+
+    def instance(self, value: Any) -> None:
+        """An object as pickle takes it apart: its class and its state."""
+        parts = value.__reduce_ex__(4)
+        self.word("object")
+        if isinstance(parts, str):
+            self.word(parts)
+            return
+        for part in parts[:3]:
+            self.feed(part)
+        for entries in parts[3:5]:
+            self.feed(None if entries is None else list(entries))
+
+
+def _name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _names_of(code: types.CodeType) -> set[str]:
+    """All names that code, and code nested in it, looks up."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _names_of(constant)
+    return names
+
+
+@functools.cache
+def _is_users(module: str) -> bool:
+    """Whether a module is neither of Python nor of an installed package, nor of supple itself."""
+    top = module.partition(".")[0]
+    if top == "supple" or top in sys.stdlib_module_names - {"__main__"}:
+        return False
+    place = getattr(sys.modules.get(module), "__file__", None)
+    if place is None:
+        return True  # a notebook, or text that was executed
+    packages = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    return not any(place.startswith(folder) for folder in packages)
+
+
+@functools.cache
+def _version(module: str) -> str:
+    """The version of an installed package, empty where it has none."""
+    return str(getattr(sys.modules.get(module.partition(".")[0]), "__version__", ""))

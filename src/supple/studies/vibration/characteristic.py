@@ -1,0 +1,320 @@
+"""The characteristic matrix of planar arms, 6n x 6n, whose determinant vanishes at every mode.
+
+A second road to the frequencies of `modes`, and a check of them. It is not a way to find them:
+nothing says whether a root was missed, cosh and sinh overflow on slender links, and at
+
+    omega_lim = sqrt(kGS / rho I)
+
+the determinant changes sign without a root, because its basis function sinh(lambda_1 x) does.
+
+Source: [DiCastri2011], Eqs. (22)-(40), (A.1)-(A.4), (B.1)-(B.5). Departures, each a misprint there:
+(25) has E I Psi'(0), not E I Psi(0); (29) lambda_2^2 has both terms positive; (A.1, A.4, B.1, B.4)
+w/(cL) reads wL/c; (A.4) row 1 has the factors t_n1, t_n2 and sin in column 3; (B.1) row 3 column 4
+has cos(theta), row 5 column 1 a minus, no alpha beside w^2 M, and -w^2 M sinh in column 4. Above
+omega_lim, left out there, cosh and sinh become cos and sin, with lambda_1^2 = -(28) and
+t_1 = (lambda_1^2 - rho w^2 / kG) / lambda_1. Beyond the paper, by the same equations: hubs, offset
+mounts, bodies off the axis, springs in the joints, and links without axial deformation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...answers.answer import Answer
+from ...arguments import checked, number, optional, reals, whole
+from ...beams.theory import Beam
+from ...errors import SuppleError
+from ...robot import Robot, a_robot
+from ...structure import Segment, Structure, structure_of
+from ..configuration import where
+from .modes import modes
+
+__all__ = [
+    "Characteristic",
+    "characteristic",
+    "characteristic_matrix",
+    "determinant_sign",
+    "omega_lim",
+    "singularity",
+]
+
+Array = NDArray[np.float64]
+PLANE = (0, 1, 5)  # u, v, psi_z of the six motions
+MOTION = [2, 0, 1]  # the paper's order of (U, V, Psi): psi, u, v
+FORCE = [2, 1, 0]  # and of (N, T, M): moment, shear, axial
+
+
+A_FREQUENCY = number(0, give="a positive angular frequency, rad/s")
+
+
+@dataclass(frozen=True)
+class Characteristic(Answer):
+    """Characteristic matrix of one planar arm in one pose, [DiCastri2011] Eq. (39).
+
+    From `supple.characteristic`.
+
+    Attributes
+    ----------
+    robot : Robot
+        The arm.
+    theta : ndarray
+        Joint coordinates (joints,), rad.
+    omega : ndarray
+        Certified natural frequencies, rad/s: the roots of the determinant.
+    """
+
+    robot: Robot
+    theta: Array
+    omega: Array
+    structure: Structure = field(repr=False, compare=False)
+
+    dims: ClassVar = {"omega": ("mode",)}
+    table_rows: ClassVar = ("mode",)
+    units: ClassVar = {"omega": "rad/s"}
+
+    def matrix(self, omega: float) -> Array:
+        """Return M(omega), (6n, 6n), over A_i1..A_i4, B_i1, B_i2 of links i = 1..n.
+
+        Rows: psi, u, v at the ground; psi, u, v, moment, shear and axial force at every joint;
+        moment, shear and axial force at the end.
+        """
+        return characteristic_matrix(self.structure, A_FREQUENCY("omega", omega))
+
+    def determinant(self, omega: ArrayLike) -> Any:
+        """Return det M(omega), [DiCastri2011] (40), shaped as omega; inf if it overflows."""
+        frequencies = reals("omega", omega)
+        with np.errstate(over="ignore"):
+            values = [np.linalg.det(self.matrix(one)) for one in frequencies.ravel().tolist()]
+        return np.reshape(values, frequencies.shape)[()]
+
+    def scaled_determinant(self, omega: ArrayLike) -> Any:
+        """Return det M(omega) with rows and columns scaled to one, for plots: the same roots."""
+        frequencies = reals("omega", omega)
+        values = [
+            np.linalg.det(_scaled(self.structure, A_FREQUENCY("omega", one)))
+            for one in frequencies.ravel().tolist()
+        ]
+        return np.reshape(values, frequencies.shape)[()]
+
+    def coefficients(self, mode: int) -> Array:
+        """Return the coefficients of a mode, (n, 6): A_i1..A_i4, B_i1, B_i2, [DiCastri2011] (38).
+
+        Parameters
+        ----------
+        mode : int
+            Number of the mode, from 1. The largest coefficient is scaled to one.
+        """
+        index = whole(1, len(self.omega))("mode", mode) - 1
+        scaled, size = _scaled_and_size(self.structure, float(self.omega[index]))
+        null_vector = np.linalg.svd(scaled)[2][-1] / size
+        table = null_vector.reshape(-1, 6)
+        largest = table.flat[int(np.argmax(np.abs(table)))]
+        return np.asarray(table / largest)
+
+
+@checked(robot=a_robot, theta=optional(reals), count=whole(1, 1000))
+def characteristic(robot: Robot, theta: ArrayLike | None = None, count: int = 10) -> Characteristic:
+    """Return the characteristic matrix of a planar arm as a function of frequency.
+
+    Parameters
+    ----------
+    robot : Robot
+        A planar serial arm whose links all bend and whose joints are locked or sprung.
+    theta : array_like, optional
+        Joint coordinates, rad, (joints,). Default: zero.
+    count : int
+        Number of certified natural frequencies that are marked in its plot.
+
+    Returns
+    -------
+    Characteristic
+        `.matrix(omega)`, `.determinant(omega)`, `.coefficients(mode)`, `.omega`, `.plot()`.
+
+    References
+    ----------
+    [DiCastri2011], Eqs. (38)-(40).
+
+    Examples
+    --------
+    >>> import supple
+    >>> found = supple.characteristic(supple.load("industrial-3"), [0, 0.785, 0.785], count=3)
+    >>> found.matrix(30.0).shape
+    (18, 18)
+    """
+    asked = where(robot, theta)
+    if not asked.single:
+        raise SuppleError("a characteristic matrix is of one configuration: give theta (joints,)")
+    structure = structure_of(robot, asked.at)
+    _checked(structure)
+    omega = modes(robot, theta, count).omega
+    return Characteristic(robot, asked.theta[0], omega, structure)
+
+
+def omega_lim(beam: Beam) -> float:
+    """Return sqrt(kGS / rho I), where (28) is zero; infinite without shear or rotary inertia."""
+    kGA, rI = beam.kGA[0], beam.rI[0]
+    return math.sqrt(kGA / rI) if rI > 0 and math.isfinite(kGA) else math.inf
+
+
+def wave_numbers(beam: Beam, omega: float) -> tuple[float, float]:
+    """Return (28) and the corrected (29): lambda_1^2 (negative above omega_lim) and lambda_2^2.
+
+    With EI = inf excluded and kGA = inf allowed both are alpha^2 of (B.5) for Euler-Bernoulli.
+    """
+    m, EI, kGA, rI = beam.m, beam.EI[0], beam.kGA[0], beam.rI[0]
+    w2 = omega**2
+    mean, split = w2 * (rI / EI + m / kGA) / 2, w2 * (rI / EI - m / kGA) / 2
+    second = mean + math.sqrt(split**2 + w2 * m / EI)
+    return w2 * m / EI * (1 - w2 * rI / kGA) / second, second  # no cancellation near omega_lim
+
+
+def _bending(beam: Beam, omega: float, x: float) -> Array:
+    """V, Psi, shear force and moment at x, (4, 4) over A_1..A_4: Eqs. (32), (36), (2)."""
+    first, second = wave_numbers(beam, omega)
+    b, f = omega**2 * beam.m / beam.kGA[0], omega**2 * beam.m
+    l1, l2 = math.sqrt(abs(first)), math.sqrt(second)
+    sign = 1 if first > 0 else -1
+    C, S = (math.cosh, math.sinh) if first > 0 else (math.cos, math.sin)
+    t1, t2 = (l1**2 + sign * b) / l1, (l2**2 - b) / l2
+    c1, s1, c2, s2 = C(l1 * x), S(l1 * x), math.cos(l2 * x), math.sin(l2 * x)
+    EI = beam.EI[0]
+    V = [c1, s1, c2, s2]
+    Psi = [sign * t1 * s1, t1 * c1, -t2 * s2, t2 * c2]
+    T = [-f / l1 * s1, -sign * f / l1 * c1, -f / l2 * s2, f / l2 * c2]
+    M = [EI * l1 * sign * t1 * c1, EI * l1 * sign * t1 * s1, -EI * l2 * t2 * c2, -EI * l2 * t2 * s2]
+    return np.array([V, Psi, T, M])
+
+
+def _axial(beam: Beam, omega: float, x: float) -> Array:
+    """U and axial force at x, (2, 2) over B_1, B_2: Eq. (33).
+
+    Without axial deformation B_2 is the force at the root: U = B_1, N = B_2 - w^2 m x B_1.
+    """
+    if math.isinf(beam.EA):
+        return np.array([[1.0, 0.0], [-(omega**2) * beam.m * x, 1.0]])
+    k = omega * math.sqrt(beam.m / beam.EA)
+    c, s, stiff = math.cos(k * x), math.sin(k * x), beam.EA * k
+    return np.array([[c, s], [-stiff * s, stiff * c]])
+
+
+def _state(beam: Beam, omega: float, x: float) -> tuple[Array, Array]:
+    """Motion (U, V, Psi) and force (N, T, M) at x, (3, 6) each over A_1..A_4, B_1, B_2."""
+    v, psi, shear, moment = _bending(beam, omega, x)
+    motion, force = np.zeros((3, 6)), np.zeros((3, 6))
+    motion[0, 4:], force[0, 4:] = _axial(beam, omega, x)
+    motion[1:, :4], force[1:, :4] = (v, psi), (shear, moment)
+    return motion, force
+
+
+def _checked(structure: Structure) -> None:
+    """Refuse what the paper's equations do not describe."""
+    if not structure.planar or structure.closures or structure.size != 1:
+        raise SuppleError(
+            "the characteristic matrix is of one planar serial arm, one configuration"
+        )
+    for i, segment in enumerate(structure.segments):
+        beam = segment.beam
+        if not isinstance(beam, Beam):
+            raise SuppleError(f"{segment.name}: links of the characteristic matrix are uniform")
+        if segment.parent != i - 1 or math.isinf(beam.EI[0]):
+            raise SuppleError(f"{segment.name}: every link of the characteristic matrix must bend")
+        if any(r.stiffness == 0 or r.inertia for r in segment.releases):
+            raise SuppleError(f"{segment.name}: its joint must be locked or sprung, not free")
+
+
+def _uniform(segment: Segment) -> Beam:
+    """The beam of a segment that `_checked` let pass."""
+    assert isinstance(segment.beam, Beam)
+    return segment.beam
+
+
+def _compliance(segment: Segment) -> Array:
+    """(3, 3) jump of the motion at a joint per force through it: 1/k_T for a spring."""
+    rows = [r.toward(0)[list(PLANE)] for r in segment.releases]
+    springs = [np.outer(a, a) / r.stiffness for a, r in zip(rows, segment.releases, strict=True)]
+    return sum(springs, np.zeros((3, 3)))
+
+
+def _sections(structure: Structure, omega: float, i: int) -> tuple[Array, Array, Array, Array]:
+    """Motion and force at both sides of link i, (3, 6) each: joint, hub and tip body included.
+
+    Before its joint the root moves less by what the spring gives, and the force is that of the beam
+    and the hub; past its tip the end hands on what its body leaves.
+    """
+    segment, square = structure.segments[i], np.ix_(PLANE, PLANE)
+    hub, tip = structure.root_mass[0, i][square], segment.tip_mass[square]
+    motion, force = _state(_uniform(segment), omega, 0.0)
+    force = force + omega**2 * hub @ motion
+    motion = motion - _compliance(segment) @ force
+    end, end_force = _state(_uniform(segment), omega, float(structure.L[0, i]))
+    return motion, force, end, end_force - omega**2 * tip @ end
+
+
+def characteristic_matrix(structure: Structure, omega: float) -> Array:
+    """Return M(omega) of Eq. (39), (6n, 6n), over A_i1..A_i4, B_i1, B_i2 of links i = 1..n.
+
+    Rows: (22)-(24) at the ground, (25) at every joint, (26) at the end effector; at each place psi,
+    u, v and then moment, shear, axial force. Columns of Euler-Bernoulli links stand in the order of
+    (A.1), cosh before cos, an even permutation of (B.1).
+    """
+    _checked(structure)
+    n, square = len(structure.segments), np.ix_(PLANE, PLANE)
+    links = [_sections(structure, omega, i) for i in range(n)]
+    M = np.zeros((6 * n, 6 * n))
+    M[:3, :6] = links[0][0][MOTION]
+    for i, ((_, _, end, end_force), (motion, force, _, _)) in enumerate(pairwise(links)):
+        T = structure.T[0, i + 1][square]
+        rows, left, right = 6 * i + 3, slice(6 * i, 6 * i + 6), slice(6 * i + 6, 6 * i + 12)
+        M[rows : rows + 3, left], M[rows + 3 : rows + 6, left] = (T @ end)[MOTION], end_force[FORCE]
+        M[rows : rows + 3, right] = -motion[MOTION]
+        M[rows + 3 : rows + 6, right] = -(T.T @ force)[FORCE]
+    M[-3:, -6:] = links[-1][3][FORCE]
+    return M
+
+
+def _scaled(structure: Structure, omega: float) -> Array:
+    """M(omega) scaled so that no unit of measure counts."""
+    return _scaled_and_size(structure, omega)[0]
+
+
+def _scaled_and_size(structure: Structure, omega: float) -> tuple[Array, Array]:
+    """M(omega) and the sizes of its columns, rows and columns in units of what they hold.
+
+    The units are those of the solutions at both ends of every link, not of the entries of M: a
+    column that vanishes at a root must not be blown up again.
+    """
+    ends = [
+        np.concatenate(
+            [*_state(_uniform(segment), omega, 0.0), *_state(_uniform(segment), omega, float(L))]
+        )
+        for segment, L in zip(structure.segments, structure.L[0], strict=True)
+    ]
+    table = abs(np.concatenate(ends, axis=1))  # (12, 6n): U, V, Psi, N, T, M at root and end
+    unit, size = np.ones(6), np.ones(table.shape[1])
+    for _ in range(4):
+        size = np.linalg.norm(table / np.tile(unit, 2)[:, None], axis=0)
+        unit = (table / size).reshape(2, 6, -1).max(axis=(0, 2))
+    motion, force = unit[:3][MOTION], unit[3:][FORCE]
+    rows = np.concatenate([motion, *[motion, force] * (len(ends) - 1), force])
+    scaled: Array = characteristic_matrix(structure, omega) / rows[:, None] / size
+    return scaled, size
+
+
+def determinant_sign(structure: Structure, omega: float) -> int:
+    """Return the sign of det M(omega), Eq. (40): it changes at simple roots and at omega_lim."""
+    return round(float(np.linalg.slogdet(_scaled(structure, omega))[0]))
+
+
+def singularity(structure: Structure, omega: float, multiplicity: int = 1) -> float:
+    """Return the singular value that vanishes at a root over the next one that does not.
+
+    For a root of multiplicity r the r smallest vanish: the largest of these over the next.
+    """
+    values = np.linalg.svd(_scaled(structure, omega), compute_uv=False)
+    return float(values[-multiplicity] / values[-multiplicity - 1])

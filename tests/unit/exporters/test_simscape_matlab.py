@@ -1,0 +1,70 @@
+"""Reduced solids and linear models: frequencies against closed forms and certified ones."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.io import loadmat
+
+import supple
+from hostile import hostile_robot
+from supple.beams.theory import Beam
+from supple.exporters.exporter import elastic_frequencies
+from supple.exporters.simscape_bodies import reduced_body
+
+JOINED = ["industrial-3", "di-castri-two-link", "de-luca-two-link", "two-arms"]
+FREE_FREE = np.array([4.730040744862704, 7.853204624095838, 10.995607838001671])
+
+
+def test_a_free_body_against_the_closed_form() -> None:
+    """Free-free Euler-Bernoulli beam: omega = (beta L)^2 sqrt(EI / m) / L^2, in both planes."""
+    beam = Beam(1.2, 3.0, EA=1e9, EI=(200.0, 500.0), GJ=1e7, rIp=1e-2)
+    body = reduced_body(beam, [0.0, 1.2], 40)
+    assert np.linalg.matrix_rank(body.stiffness[:12, :12], tol=1e-3) == 6
+    found = elastic_frequencies(body.mass, body.stiffness, 5)
+    soft, stiff = (FREE_FREE**2 * np.sqrt(EI / 3.0) / 1.2**2 / (2 * np.pi) for EI in (200, 500))
+    wanted = np.sort(np.concatenate([soft, stiff]))[:5]
+    assert found == pytest.approx(wanted, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "name", ["industrial-3", "di-castri-two-link", "de-luca-two-link", "two-arms"]
+)
+def test_bodies_joined_have_the_certified_frequencies(name: str, tmp_path: Path) -> None:
+    out = supple.export(name, "simscape", tmp_path)
+    assert out.error < 1e-4
+    data = loadmat(out.files[0])
+    frames = len(data["origins"])
+    assert data["quaternions"].shape == (frames, 4)
+    assert data["M"].shape == data["K"].shape == data["C"].shape
+    rigid = data["K"] @ np.concatenate([np.tile([0, 1, 0, 0, 0, 0], frames), np.zeros(4)])
+    assert np.abs(rigid).max() < 1e-6 * np.abs(data["K"]).max()
+
+
+def test_fewer_modes_are_farther_off(tmp_path: Path) -> None:
+    errors = [supple.export("industrial-3", "simscape", tmp_path, modes=n).error for n in (0, 4)]
+    assert errors[1] < errors[0] / 10
+
+
+def test_a_link_that_slides_and_bends_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(supple.SuppleError, match="export it to fmu"):
+        supple.export("theodore-rrp", "simscape", tmp_path)
+
+
+@pytest.mark.parametrize("to", ["simscape", "matlab"])
+def test_hostile_names(to: str, tmp_path: Path) -> None:
+    out = supple.export(hostile_robot(), to, tmp_path)
+    assert all(path.name.isascii() and path.parent == tmp_path for path in out.files)
+
+
+def test_linear_models_over_poses(tmp_path: Path) -> None:
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(2))
+    poses = [[0.0, 0.0], [0.0, 0.5], [0.0, 1.0]]
+    out = supple.export(model, "matlab", tmp_path, poses=poses)
+    data = loadmat(out.files[0])
+    assert data["A"].shape == (12, 12, 3)
+    for k, theta in enumerate(poses):
+        wanted = supple.linearize(model, theta, outputs=["joints", "tip"])
+        assert data["A"][:, :, k] == pytest.approx(wanted.A, abs=1e-9)
+        assert data["C"][:, :, k] == pytest.approx(wanted.C, abs=1e-9)
+    assert out.error < 1e-4
