@@ -13,6 +13,7 @@ DOORS = {  # who may write to a stream, and why
     "answers/answer.py": {"print"},  # the address of a live view, for a script or a notebook
     "files/disk.py": {"os.write"},  # into a pipe that was asked for
     "studies/design/workers.py": {"sys.stderr"},  # bars: counts and times, no names
+    "exporters/validate.py": {"sys.stderr"},  # the engine that is asked: names of engines only
     "integration/progress.py": {"sys.stderr", "Console"},
     "studies/drive/compare.py": {"sys.stderr", "Console"},
     "studies/vibration/workspace.py": {"Console"},

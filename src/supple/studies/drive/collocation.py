@@ -17,6 +17,10 @@ Source: [Biegler2010] for direct collocation.
 
 from __future__ import annotations
 
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -582,6 +586,7 @@ class Transcription:
         cost, cost_entries = self._cost(x)
         weights = ca.MX.sym("weights", g.numel())
         problem = {"x": x, "f": cost, "g": g}
+        interrupted: list[bool] = []
         options: dict[str, Any] = {
             "ipopt": {
                 "print_level": 0,
@@ -602,6 +607,7 @@ class Transcription:
                 "mumps_scaling": 8,
             },
             "print_time": False,
+            "iteration_callback": _stop_when(interrupted, self.unknowns, g.numel()),
             "jac_g": self._jacobian(x, parameter, points, g),
             "hess_lag": self._curvature(x, parameter, points, cost_weight, weights, cost_entries),
         }
@@ -610,10 +616,11 @@ class Transcription:
         low_rows = np.concatenate([np.tile(group.low, len(group.place)) for group in self.groups])
         high_rows = np.concatenate([np.tile(group.high, len(group.place)) for group in self.groups])
         begin = np.clip(self.pack(guess), low, high)
-        found = solver(x0=begin, lbx=low, ubx=high, lbg=low_rows, ubg=high_rows)
+        with _noting_interrupts(interrupted):
+            found = solver(x0=begin, lbx=low, ubx=high, lbg=low_rows, ubg=high_rows)
         stats = solver.stats()
         status = str(stats["return_status"])
-        if status == "User_Requested_Stop":
+        if interrupted or status == "User_Requested_Stop":
             raise KeyboardInterrupt
         rows = np.array(found["g"]).ravel()
         over = np.maximum(rows - high_rows, low_rows - rows)
@@ -779,6 +786,57 @@ class Transcription:
         )
         H = ca.MX(pattern, ca.mtimes(add, ca.vertcat(*values)))
         return ca.Function("hess_lag", [x, parameter, cost_weight, multipliers], [H])
+
+
+@contextlib.contextmanager
+def _noting_interrupts(interrupted: list[bool]) -> Iterator[None]:
+    """Append to a list when Ctrl-C is pressed, instead of raising.
+
+    A KeyboardInterrupt raised while IPOPT evaluates the rows counts there as a point that cannot be
+    evaluated, and the search goes on. Only the main thread receives signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: interrupted.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _stop_when(interrupted: list[bool], unknowns: int, rows: int) -> Any:
+    """Return a CasADi callback that ends IPOPT after the iteration in which Ctrl-C was pressed."""
+    import casadi as ca
+
+    sizes = {"x": unknowns, "g": rows, "f": 1, "lam_x": unknowns, "lam_g": rows}
+
+    class StopWhenInterrupted(ca.Callback):  # type: ignore[misc]
+        """Reads nothing of the iterate; returns one when the search should end."""
+
+        def __init__(self) -> None:
+            ca.Callback.__init__(self)
+            self.construct("stop_when_interrupted", {})
+
+        def get_n_in(self) -> int:
+            return int(ca.nlpsol_n_out())
+
+        def get_n_out(self) -> int:
+            return 1
+
+        def get_name_in(self, i: int) -> str:
+            return str(ca.nlpsol_out(i))
+
+        def get_name_out(self, i: int) -> str:
+            return "stop"
+
+        def get_sparsity_in(self, i: int) -> Any:
+            return ca.Sparsity.dense(sizes.get(ca.nlpsol_out(i), 0), 1)
+
+        def eval(self, arg: list[Any]) -> list[int]:
+            return [1 if interrupted else 0]
+
+    return StopWhenInterrupted()
 
 
 def _squared_spline() -> Array:
