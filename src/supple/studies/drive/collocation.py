@@ -20,7 +20,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -811,7 +811,7 @@ def _stop_when(interrupted: list[bool], unknowns: int, rows: int) -> Any:
 
     sizes = {"x": unknowns, "g": rows, "f": 1, "lam_x": unknowns, "lam_g": rows}
 
-    class StopWhenInterrupted(ca.Callback):  # type: ignore[misc]
+    class StopWhenInterrupted(ca.Callback):
         """Reads nothing of the iterate; returns one when the search should end."""
 
         def __init__(self) -> None:
@@ -833,7 +833,7 @@ def _stop_when(interrupted: list[bool], unknowns: int, rows: int) -> Any:
         def get_sparsity_in(self, i: int) -> Any:
             return ca.Sparsity.dense(sizes.get(ca.nlpsol_out(i), 0), 1)
 
-        def eval(self, arg: list[Any]) -> list[int]:
+        def eval(self, arg: Sequence[Any]) -> list[Any]:
             return [1 if interrupted else 0]
 
     return StopWhenInterrupted()
