@@ -103,9 +103,9 @@ def modes(
     where = asked(robot, at, position)
     choice: dict[str, Any] = {"method": method, "joints": joint_words(joints), **where}
     if theory == ALL:
-        from ...studies.vibration.theories import theories
+        from ...studies.vibration.theories import theories as compare
 
-        compared = theories(robot, count=count, elements=elements, order=order, **choice)
+        compared = compare(robot, count=count, elements=elements, order=order, **choice)
         _print_theories(compared, where, plot, json)
         return
     found = ask(robot, count=count, elements=elements, order=order, **choice)

@@ -183,6 +183,7 @@ def plot_theories(compared: Theories, path: str | Path | None = None, points: in
     of the reference's mode, and left out where none has. Only the form of a shape has a meaning.
     """
     import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
 
     count = compared.omega.shape[1]
     shapes = [each.shape(points) for each in compared.found]
@@ -236,7 +237,7 @@ def plot_theories(compared: Theories, path: str | Path | None = None, points: in
                 _frame_planar(ax, box, first=mode % columns == 0, last=mode + columns >= count)
             ax.set_title("\n".join(title), fontsize=8)
         handles = [
-            plt.Line2D([], [], color=COLOURS[row], linewidth=3.2 - 1.0 * row, label=name)
+            Line2D([], [], color=COLOURS[row], linewidth=3.2 - 1.0 * row, label=name)
             for row, name in enumerate(compared.names)
         ]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
