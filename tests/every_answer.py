@@ -100,6 +100,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
         elements=1,
         after=0.5,
     ),
+    "Theories": lambda: supple.theories(arm(), [0.1, 0.2, 0.3], count=2),
     "Characteristic": lambda: supple.characteristic(arm(), [0.1, 0.2, 0.3], count=2),
     "Export": lambda: supple.export(
         small_model(), to="c", path=str(Path(tempfile.mkdtemp()) / "arm")

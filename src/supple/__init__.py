@@ -142,6 +142,7 @@ if TYPE_CHECKING:
     from .studies.vibration.characteristic import Characteristic, characteristic
     from .studies.vibration.modes import Modes, modes
     from .studies.vibration.response import FrequencyResponse, response
+    from .studies.vibration.theories import Theories, theories
     from .studies.vibration.workspace import JointMap, WorkspaceMap, workspace
 
 __all__ = [
@@ -272,6 +273,7 @@ __all__ = [
     "SweepWarning",
     "Table",
     "Tachometer",
+    "Theories",
     "Tip",
     "Tolerances",
     "Tracks",
@@ -346,6 +348,7 @@ __all__ = [
     "stopband",
     "strain_feedback",
     "sweep",
+    "theories",
     "tolerances",
     "track",
     "validate",
@@ -487,6 +490,7 @@ _MODULES = {
     "studies.vibration.characteristic": ("Characteristic", "characteristic"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.vibration.response": ("FrequencyResponse", "response"),
+    "studies.vibration.theories": ("Theories", "theories"),
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

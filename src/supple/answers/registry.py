@@ -47,6 +47,9 @@ KINDS: dict[str, Kind] = {
         scene="view.scene.scene:modes_scene",
         report="view.page.reports:modes_report",
     ),
+    "studies.vibration.theories:Theories": Kind(
+        text="view.summaries:theories_text", plot="view.figures.plots:plot_theories"
+    ),
     "studies.vibration.response:FrequencyResponse": Kind(
         text="view.summaries:frequency_response_text",
         plot="view.figures.frequency:plot_frequency_response",

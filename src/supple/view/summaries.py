@@ -118,6 +118,27 @@ def modes_text(found: Any) -> str:
     return "\n".join(lines)
 
 
+def theories_text(found: Any) -> str:
+    """Frequencies in Hz, one column per theory, and the differences from the first one."""
+    where = _configuration(found.robot, found.theta, found.position)
+    title = f"Theories of {found.robot.name} at {where}: joints {found.joints}"
+    others = found.names[1:]
+    columns = ("mode", *found.names, *(f"{name} %" for name in others), "same shape, mode")
+    rows = []
+    for mode in range(found.omega.shape[1]):
+        numbers = [str(n) if n else "none" for n in found.partner[1:, mode].tolist()]
+        rows.append(
+            (
+                str(mode + 1),
+                *(_number(hz, 6) for hz in found.frequency_hz[:, mode]),
+                *(f"{value:.2f}" for value in found.difference[1:, mode]),
+                ", ".join(numbers),
+            )
+        )
+    left_out = [f"  without {name}: {why}" for name, why in found.missing.items()]
+    return "\n".join([title, *_table(columns, rows), *left_out])
+
+
 def _holding_efforts(found: Any) -> dict[str, float]:
     """Effort of each motor that drives a joint and holds the load, N m or N."""
     from ..architectures.kinds import architecture_of
