@@ -57,9 +57,14 @@ class LoadInTime(Protocol):
     """
 
     @property
-    def breaks(self) -> tuple[float, ...]: ...
-    def value(self, t: Array) -> Array: ...
-    def unit_changes(self, found: Matrices, motion: State) -> list[Array]: ...
+    def breaks(self) -> tuple[float, ...]:
+        """Times at which it jumps or bends."""
+
+    def value(self, t: Array) -> Array:
+        """Return its sizes at times."""
+
+    def unit_changes(self, found: Matrices, motion: State) -> list[Array]:
+        """Return what a unit of each size adds to the equations."""
 
 
 def _under_load(found: Matrices, units: Sequence[Array], size: Array) -> Matrices:

@@ -31,8 +31,11 @@ class TreeForces(Protocol):
     loops: Loops
 
     @property
-    def at_rest(self) -> tuple[TreeFunction, ...]: ...
-    def tree(self, name: TreeFunction) -> Any: ...
+    def at_rest(self) -> tuple[TreeFunction, ...]:
+        """Forces that depend on where the tree is alone, besides its weight."""
+
+    def tree(self, name: TreeFunction) -> Any:
+        """Return one function of the tree."""
 
 
 def force_slopes(forces: TreeForces, at: Moving, force: Any) -> list[Any]:
