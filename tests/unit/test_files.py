@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import supple
 from supple import library
 from supple.errors import RobotError, SuppleError
 from supple.faults import MEANINGS
@@ -455,3 +456,34 @@ def test_every_key_of_the_schema_has_a_meaning() -> None:
 def test_architectures_are_known_by_their_own_word() -> None:
     for word, model in ARCHITECTURES.items():
         assert model.model_fields["architecture"].default == word
+
+
+PLATE = """
+links:
+  - {name: a, length: 1, theory: rigid, mass_per_length: 2, tip: {mass: 1, inertia: [%s]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("inertia", "sentence"),
+    [("0.001, 0.002, 0.01", "belong to no body"), ("-0.01, 0.1, 0.1", "no negative principal")],
+)
+def test_inertias_of_no_body_are_refused_or_taken_when_lenient(tmp_path, inertia, sentence):
+    """The rule of URDFs: they passed without a word, but for negative ones."""
+    place = tmp_path / "a.yaml"
+    place.write_text("name: plate" + PLATE % inertia)
+    with pytest.raises(supple.RobotError, match=rf"links.a.tip: inertia .*{sentence}.*\(line 4\)"):
+        supple.load(place)
+    with pytest.warns(supple.RobotWarning, match=rf"links.a.tip.inertia: .*{sentence}.*; taken"):
+        robot = supple.load(place, lenient=True)
+    values = [max(float(text), 0.0) for text in inertia.split(",")]
+    assert robot.links[0].tip.inertia[:3] == pytest.approx(values)
+    assert robot.links[0].tip.lenient
+    assert supple.loads(supple.dump(robot)) == robot
+
+
+def test_what_is_not_a_body_at_all_is_refused_though_lenient(tmp_path):
+    place = tmp_path / "a.yaml"
+    place.write_text("name: plate" + PLATE % "0.1, 0.2")
+    with pytest.raises(supple.RobotError, match="give 1, 3 or 6"):
+        supple.load(place, lenient=True)
