@@ -385,7 +385,6 @@ ROUNDED = {
 def test_rounding_in_an_inertia_is_no_fault(write, name):
     """About thirty public URDFs were refused, one of them for -2.4e-35 kg m^2."""
     robot = supple.load(write(PLAIN.replace(link("two"), link("two", ROUNDED[name]))))
-    assert not robot.links[1].body.lenient
     assert supple.loads(supple.dump(robot)) == robot
 
 
@@ -405,10 +404,7 @@ def test_an_inertia_of_no_body_on_the_chain_is_taken_when_lenient(write):
     with pytest.warns(supple.RobotWarning, match="link two: .*belong to no body.*taken as it is"):
         robot = supple.load(file, lenient=True)
     assert robot.links[1].body.inertia[:3] == (0.001, 0.002, 0.01)
-    # It stays what it is in copies and files
-    again = supple.loads(supple.dump(robot))
-    assert again == robot
-    assert robot.with_("links.two.body.mass", 2.0).links[1].body.lenient
+    assert supple.loads(supple.dump(robot)) == robot
 
 
 def test_a_negative_inertia_is_taken_with_zero_when_lenient(write):

@@ -42,7 +42,7 @@ Lenient = Annotated[
     bool,
     typer.Option(
         "--lenient",
-        help="Take inertias that no body can have, with a note each, instead of refusing them.",
+        help="Take inertias that are refused otherwise, with a note each.",
     ),
 ]
 At = Annotated[

@@ -102,7 +102,6 @@ MEANINGS: dict[str, str] = {
     "mass": "kg",
     "com": "mass centre [x, y, z] in link axes, metres",
     "inertia": "about the mass centre, kg m^2; one value about z, three, or six",
-    "lenient": "true: take an inertia that no body can have as it is",
     # delta
     "base_radius": "distance from the base centre to the motor axes, metres",
     "platform": "the moving plate: radius, thickness, mass, optionally inertia",

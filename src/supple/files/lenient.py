@@ -1,4 +1,4 @@
-"""Inertias that no body has, taken with a note each: what `lenient=True` does to a robot file."""
+"""Inertias that no body has, in the data of a robot file: a note each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import RobotWarning
 from ..robot.body import inertia_fault
 from ..values import in_si
 
-__all__ = ["accept_inertias", "without_negative"]
+__all__ = ["judge_inertias", "without_negative"]
 
 Array = NDArray[np.float64]
 
@@ -27,22 +27,21 @@ def without_negative(tensor: Array) -> Array:
     return lifted
 
 
-def accept_inertias(data: Any, place: str = "") -> Any:
-    """Return the data of a robot file in which every body with such an inertia is `lenient`.
+def judge_inertias(data: Any, lenient: bool, place: str = "") -> Any:
+    """Note every inertia in a robot file's data that no body has; return the data.
 
-    Negative principal values become zero. What is no inertia at all is left to be refused.
+    With `lenient` negative principal values, which are refused, become zero.
     """
     if isinstance(data, list):
-        named = [
-            part.get("name", i) if isinstance(part, Mapping) else i for i, part in enumerate(data)
+        names = [
+            part.get("name", k) if isinstance(part, Mapping) else k for k, part in enumerate(data)
         ]
-        return [
-            accept_inertias(part, f"{place}.{name}") for name, part in zip(named, data, strict=True)
-        ]
+        each = zip(names, data, strict=True)
+        return [judge_inertias(part, lenient, f"{place}.{name}") for name, part in each]
     if not isinstance(data, Mapping):
         return data
     found = {
-        key: accept_inertias(part, f"{place}.{key}" if place else str(key))
+        key: judge_inertias(part, lenient, f"{place}.{key}" if place else str(key))
         for key, part in data.items()
     }
     tensor = _tensor(found.get("inertia"))
@@ -50,15 +49,15 @@ def accept_inertias(data: Any, place: str = "") -> Any:
         return found
     mass = found.get("mass", 0.0)
     problem = inertia_fault(tensor, mass if isinstance(mass, int | float) else 0.0)
-    if problem is not None:
+    is_negative = bool(np.linalg.eigvalsh(tensor)[0] < 0)
+    if problem is None or (is_negative and not lenient):
+        return found
+    if is_negative:
         lifted = without_negative(tensor)
-        is_negative = lifted is not tensor
-        how = "taken with zero instead" if is_negative else "taken as it is"
-        warnings.warn(f"{place}.inertia: {problem}; {how}", RobotWarning, stacklevel=4)
-        found["lenient"] = True
-        if is_negative:
-            rows = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-            found["inertia"] = [float(lifted[at]) for at in rows]
+        rows = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+        found["inertia"] = [float(lifted[row]) for row in rows]
+    how = "taken with zero instead" if is_negative else "taken as it is"
+    warnings.warn(f"{place}.inertia: {problem}; {how}", RobotWarning, stacklevel=4)
     return found
 
 

@@ -16,7 +16,7 @@ from ..faults import nearest, shown, validated
 from ..robot import Robot, need_robot
 from .data import read_bytes
 from .disk import check_place, write_text
-from .lenient import accept_inertias
+from .lenient import judge_inertias
 from .reading import Document, read
 from .sidecar import Sidecar
 from .urdf import urdf_robot
@@ -50,9 +50,9 @@ def load(
         For a URDF: which of its links bend, and with which material and section. A sidecar that
         names its `urdf` may be given alone as `source`.
     lenient : bool
-        Take inertias that no rigid body can have, with a `RobotWarning` each, instead of refusing
-        them: as they are, or with zero for a negative principal value. In a URDF joint limits in
-        the wrong order count as none.
+        Take what is refused otherwise, with a `RobotWarning` each: a negative principal inertia as
+        zero; in the chain of a URDF, inertias that no rigid body can have as they are (robot files
+        take them with a note anyway), and joint limits in the wrong order as none.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def load(
         return _with_sidecar(_text(place), given, place, lenient)
     if sidecar is not None:
         raise SuppleError(f"sidecar is for a URDF: {name} is a robot file, which says it all")
-    return _robot(document, name, lenient)
+    return _robot(document._replace(data=judge_inertias(document.data, lenient)), name)
 
 
 def _with_sidecar(text: str, sidecar: Sidecar, where: str, lenient: bool) -> Robot:
@@ -119,7 +119,7 @@ def _with_sidecar(text: str, sidecar: Sidecar, where: str, lenient: bool) -> Rob
             ],
             where,
         )
-    return _robot(Document(sidecar.robot, {}, []), where, lenient)
+    return _robot(Document(judge_inertias(sidecar.robot, lenient), {}, []), where)
 
 
 def sidecar_text(robot: Robot, urdf: str, text: str) -> str:
@@ -172,7 +172,7 @@ def loads(text: str, where: str = "") -> Robot:
     return _robot(read(text, where), where)
 
 
-def _robot(document: Document, where: str, lenient: bool = False) -> Robot:
+def _robot(document: Document, where: str) -> Robot:
     # The class of the robot, after the checks that make sense of the rest
     data = document.data
     at = {key: f" (line {line})" for (key, *inner), line in document.lines.items() if not inner}
@@ -198,8 +198,7 @@ def _robot(document: Document, where: str, lenient: bool = False) -> Robot:
         told = "architecture is missing: for a robot with closures add architecture: mechanism"
         raise RobotError([told], where)
     model = ARCHITECTURES[architecture]
-    given = accept_inertias(data) if lenient else data
-    return validated(model, given, document.lines, where, document.faults)
+    return validated(model, data, document.lines, where, document.faults)
 
 
 def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:

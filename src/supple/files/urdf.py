@@ -15,9 +15,8 @@ from ..errors import RobotError, RobotWarning
 from ..faults import nearest, shown, validated
 from ..kernels.spatial import axis_rotation, cross_matrix, rpy_of
 from ..robot import Body, Elastic, Robot, SerialRobot
-from ..robot.body import inertia_fault
 from .lenient import without_negative
-from .sidecar import FlexibleLink, JointDrive, Sidecar
+from .sidecar import FlexibleLink, Sidecar
 from .urdf_text import UrdfJoint, UrdfLink, read_urdf
 
 __all__ = ["urdf_robot"]
@@ -143,9 +142,13 @@ def _check_drives(chain: list[UrdfJoint], sidecar: Sidecar, where: str) -> None:
         raise RobotError(faults, where)
 
 
-def _drive_of(joint: UrdfJoint, sidecar: Sidecar) -> JointDrive | None:
-    """What the sidecar says of a joint, by its own name or that of the link it moves."""
-    return sidecar.joints.get(joint.name, sidecar.joints.get(joint.child))
+def _drive_of(joint: UrdfJoint, sidecar: Sidecar) -> dict[str, Any]:
+    """What the sidecar says of a joint, by the name of the link it moves or its own, which wins."""
+    given: dict[str, Any] = {}
+    for name in (joint.child, joint.name):
+        if name in sidecar.joints:
+            given |= sidecar.joints[name].given()
+    return given
 
 
 def _assembled(
@@ -170,9 +173,7 @@ def _assembled(
         for part in parts[first:]:
             part["name"] = _one_word(part["name"])
         own[joint.name] = parts[first]["name"]
-        drive = _drive_of(joint, sidecar)
-        if drive is not None:
-            parts[first]["joint"] |= drive.given()
+        parts[first]["joint"] |= _drive_of(joint, sidecar)
     for part in parts:
         if "mimic" in part["joint"]:
             part["joint"]["mimic"]["joint"] = own[part["joint"]["mimic"]["joint"]]
@@ -465,12 +466,7 @@ def _moved(joint: UrdfJoint) -> Array:
 def _body(mass: float, com: Array, tensor: Array) -> Body:
     I = tensor
     six = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
-    return Body(
-        mass=mass,
-        com=tuple(com.tolist()),
-        inertia=tuple(float(v) for v in six),
-        lenient=inertia_fault(tensor, mass) is not None,  # judged, and told, link by link
-    )
+    return Body(mass=mass, com=tuple(com.tolist()), inertia=tuple(float(v) for v in six))
 
 
 def _rigid(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, model_validator
 
 from ..faults import Description
 from ..values import Angle, NonNegative, Number, Point, Positive, Vector, as_tuple, fault
@@ -15,7 +15,6 @@ __all__ = [
     "Body",
     "Description",
     "Inertia",
-    "Lenient",
     "Material",
     "Mount",
     "check_inertia",
@@ -149,15 +148,13 @@ def _six(value: Any) -> Any:
 
 
 Inertia = Annotated[Vector, BeforeValidator(_six, json_schema_input_type=float | Vector)]
-Lenient = Annotated[bool, Field(strict=True)]
 
 
 class Body(Description):
     """A rigid body fixed to a point: mass, mass centre, and inertia about the mass centre.
 
     `inertia` is one value (about local z; for a hub about the joint's axis), three (xx, yy, zz) or
-    six (xx, yy, zz, xy, xz, yz), link axes, kg m^2. None of three principal values may exceed the
-    sum of the other two (by more than the 1 % of rounding), unless `lenient` is true.
+    six (xx, yy, zz, xy, xz, yz), link axes, kg m^2.
 
     Examples
     --------
@@ -169,11 +166,10 @@ class Body(Description):
     mass: NonNegative = 0.0
     com: Point = (0.0, 0.0, 0.0)
     inertia: Inertia = (0.0,)
-    lenient: Lenient = False
 
     @model_validator(mode="after")
     def _physical(self) -> Self:
-        check_inertia(self.inertia, self.mass, self.lenient)
+        check_inertia(self.inertia, self.mass)
         return self
 
     def tensor(self, axis: tuple[float, float, float] = (0.0, 0.0, 1.0)) -> np.ndarray:
@@ -181,17 +177,20 @@ class Body(Description):
         return _tensor(self.inertia, axis)
 
 
-def check_inertia(inertia: tuple[float, ...], mass: float, lenient: bool) -> None:
-    """Raise a fault unless these are the one, three or six values of a body's inertia."""
+def check_inertia(inertia: tuple[float, ...], mass: float) -> None:
+    """Raise a fault unless these are one, three or six values without a negative principal one.
+
+    Energies would have no bound. Whether a body can have them at all is `inertia_fault`'s question,
+    which files are asked.
+    """
     if len(inertia) not in (1, 3, 6):
         raise fault(f"inertia has {len(inertia)} values: give 1, 3 or 6 of them")
     tensor = _tensor(inertia, (0.0, 0.0, 1.0))
-    problem = inertia_fault(tensor, mass)
-    # A negative value is refused whatever is allowed: energies and counts would have no bound
-    is_negative = bool(np.linalg.eigvalsh(tensor)[0] < -_negligible(tensor, mass))
-    if problem and (is_negative or not lenient):
-        way = "" if is_negative else "; mend it, or take it as it is by lenient: true beside it"
-        raise fault(f"inertia {list(inertia)} is not that of a body: {problem}{way}")
+    if np.linalg.eigvalsh(tensor)[0] < -_negligible(tensor, mass):
+        raise fault(
+            f"inertia {list(inertia)} is not that of a body: "
+            "it must have no negative principal value"
+        )
 
 
 def inertia_fault(tensor: np.ndarray, mass: float) -> str | None:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, model_validator
 
 from ..values import Angle, NonNegative, Size, as_tuple, faults
-from .body import Body, Description, Inertia, Lenient, check_inertia
+from .body import Body, Description, Inertia, check_inertia
 from .joint import Motor
 from .link import LowerLink, UpperLink
 from .robot import Robot
@@ -23,19 +23,18 @@ class Platform(Description):
     thickness: Size
     mass: NonNegative
     inertia: Inertia | None = None
-    lenient: Lenient = False
 
     @model_validator(mode="after")
     def _physical(self) -> Self:
         if self.inertia is not None:
-            check_inertia(self.inertia, self.mass, self.lenient)
+            check_inertia(self.inertia, self.mass)
         return self
 
     @property
     def body(self) -> Body:
         """The platform about its centre: I_z = m r^2 / 2, I_x = I_y = m (3 r^2 + h^2) / 12."""
         if self.inertia is not None:
-            return Body(mass=self.mass, inertia=self.inertia, lenient=self.lenient)
+            return Body(mass=self.mass, inertia=self.inertia)
         side = self.mass * (3 * self.radius**2 + self.thickness**2) / 12
         return Body(mass=self.mass, inertia=(side, side, self.mass * self.radius**2 / 2))
 

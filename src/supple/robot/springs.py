@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from ..values import NonNegative, Number, Positive, as_tuple, fault
-from .body import Body, Description, Inertia, Lenient, check_inertia
+from .body import Body, Description, Inertia, check_inertia
 
 __all__ = ["PLANAR", "Bearing", "Foundation", "Gear", "Springs"]
 
@@ -104,17 +104,16 @@ class Foundation(Springs):
 
     mass: NonNegative = 0.0
     inertia: Inertia = (0.0,)
-    lenient: Lenient = False
 
     @model_validator(mode="after")
     def _physical(self) -> Self:
-        check_inertia(self.inertia, self.mass, self.lenient)
+        check_inertia(self.inertia, self.mass)
         return self
 
     @property
     def body(self) -> Body:
         """Mass and inertia as a Body."""
-        return Body(mass=self.mass, inertia=self.inertia, lenient=self.lenient)
+        return Body(mass=self.mass, inertia=self.inertia)
 
 
 class Gear(Description):

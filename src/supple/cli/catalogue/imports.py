@@ -149,21 +149,20 @@ def import_(
     _write(files.load(urdf, given, lenient=lenient), out, json)
 
 
-def _moving_joints(urdf: str, sidecar: dict[str, Any], lenient: bool) -> dict[str, str]:
-    """Type of every joint of the chain that has a motor, by its name."""
+def _moving_joints(urdf: str, sidecar: dict[str, Any], lenient: bool) -> dict[str, bool]:
+    """Whether each joint of the chain with a motor slides, by its name."""
     import warnings
 
     from ... import files
-    from ...robot import SerialRobot
+    from ...architectures.kinds import architecture_of
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # told when the whole is loaded
         robot = files.load(urdf, sidecar, lenient=lenient)
-    assert isinstance(robot, SerialRobot)
-    return {link.joint.name or link.name: link.joint.type for link in robot.moving}
+    return {drive.name: drive.slides for drive in architecture_of(robot).drives}
 
 
-def _drives(given: dict[str, list[str]], moving: dict[str, str]) -> dict[str, dict[str, Any]]:
+def _drives(given: dict[str, list[str]], moving: dict[str, bool]) -> dict[str, dict[str, Any]]:
     """What --stiffness and --rotor-inertia say, joint by joint; a number alone is for all."""
     found: dict[str, dict[str, Any]] = {}
     for key, texts in given.items():
@@ -177,7 +176,7 @@ def _drives(given: dict[str, list[str]], moving: dict[str, str]) -> dict[str, di
             if joint:
                 names = [joint]
             elif key == "stiffness":
-                names = [name for name, kind in moving.items() if kind == "revolute"]
+                names = [name for name, slides in moving.items() if not slides]
             else:
                 names = list(moving)
             try:
