@@ -16,9 +16,12 @@ from ...control.controllers import Controller
 from ...control.sampled import Sampled
 from ...equations.equilibrium import standing, static_state
 from ...equations.functions import slope_of
+from ...equations.loaded import loaded_model
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
+from ...link_loads import PointLoad, unit_load
 from ...outputs.kinds import Tip
+from ...outputs.measuring import evaluator
 from ...outputs.measuring import slopes as slopes_of
 from ...outputs.output import Output
 from ...outputs.sensor import Sensor
@@ -28,7 +31,8 @@ from .state_space import StateSpace
 __all__ = ["StateSpace", "linearize"]
 
 Array = NDArray[np.float64]
-INPUTS = ("tau", "tip force", "tip moment", "reference")
+TIP_LOADS = ("tip force", "tip moment")
+INPUTS = ("tau", *TIP_LOADS, "reference")
 WORDS = "joints, rates, tip, state or an output such as supple.Strain('link1', 0.0)"
 
 
@@ -60,7 +64,8 @@ def linearize(
         Under a controller also ``"efforts"``: what it commands. The bandwidth of a `Sensor` adds a
         state.
     inputs : sequence of str, optional
-        ``"tau"``, ``"tip force"``, ``"tip moment"`` (base axes) and, under a controller,
+        ``"tau"``, ``"tip force"``, ``"tip moment"`` (base axes), ``"force.LINK@0.5.y"`` and
+        ``"moment.LINK@0.5.z"`` (load on a section of a link, base axes) and, under a controller,
         ``"reference"``: the desired joint coordinates. Default: tau, or the reference under a
         controller. Efforts are then added to those of the controller.
     controller : Controller or Sampled, optional
@@ -105,15 +110,22 @@ def linearize(
     asked = _listed("outputs", outputs, str | Output, WORDS)
     words = _inputs(inputs, controller)
     law = None if controller is None else linear_law(controller, model, state, speed)
-    loads = ["tau", *(word for word in words if word.startswith("tip"))]
+    loads = ["tau", *(word for word in words if word not in ("tau", "reference"))]
     n, at = model.size, (state, speed, effort)
     dq, dqd, dtau = model.derivatives(*at)
     push = dtau
+    loaded: dict[str, Model] = {}  # the Model under each unit load on a link
     if len(loads) > 1:  # qdd by a force or moment on the tip, (N, 3) each
         by_wrench = slope_of(model.functions, "forward_dynamics_loaded", 3)
         force, moment = np.split(by_wrench(*at, np.zeros(6))[0], 2, axis=1)
-        tips = [force if word == "tip force" else moment for word in loads[1:]]
-        push = np.hstack([dtau, *tips])
+        pushes = []
+        for word in loads[1:]:
+            if word in TIP_LOADS:
+                pushes.append(force if word == "tip force" else moment)
+            else:
+                loaded[word] = loaded_model(model, [_unit_load(model, word)])
+                pushes.append(_by_unit_load(model, loaded[word], at))
+        push = np.hstack([dtau, *pushes])
 
     # Outputs that are asked for, then what the law measures
     of_plant = [output for output in asked if not _is_efforts(output, law)]
@@ -121,7 +133,7 @@ def linearize(
     if law is not None:
         measured = ["state"] if law.measures is None else list(law.measures)
     every = [*of_plant, *measured]
-    rows = [_rows(model, at, output, (dq, dqd, push), loads) for output in every]
+    rows = [_rows(model, at, output, (dq, dqd, push), loads, loaded) for output in every]
     C = np.vstack([row[0] for row in rows])
     D = np.vstack([row[1] for row in rows])
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
@@ -173,6 +185,23 @@ def _is_efforts(output: Any, law: Any) -> bool:
     return True
 
 
+def _unit_load(model: Model, word: str) -> PointLoad:
+    """The load that an input names, on a link that the model has."""
+    load = unit_load(word)
+    assert load is not None
+    names = [link.name for link in model.chain.links]
+    if load.link not in names:
+        raise SuppleError(f"input is '{word}': the links are {', '.join(names)}")
+    return load
+
+
+def _by_unit_load(model: Model, loaded: Model, at: tuple[Array, Array, Array]) -> Array:
+    """Accelerations (N, 1) by a unit load, which forces are linear in."""
+    state, speed, _ = at
+    without, under = (each.inverse_dynamics(state, speed, 0 * state) for each in (model, loaded))
+    return np.asarray(np.linalg.solve(model.mass_matrix(state), without - under)[:, None])
+
+
 def _listed(name: str, given: Any, one: Any, words: str) -> list[Any]:
     found = [given] if isinstance(given, one) else listed(name, given)
     if not found:
@@ -187,11 +216,14 @@ def _inputs(given: Any, controller: Any) -> list[str]:
     allowed = INPUTS if controller is not None else INPUTS[:-1]
     found = _listed("inputs", given, str, ", ".join(allowed))
     for word in found:
+        if isinstance(word, str) and unit_load(word) is not None:
+            continue
         if not isinstance(word, str) or word not in allowed:
             led = isinstance(word, str) and word == "reference"
             hint = ": it needs a controller" if led else ""
             raise SuppleError(
-                f"input {shown(word)} is not known{hint}: give some of {', '.join(allowed)}"
+                f"input {shown(word)} is not known{hint}: give some of {', '.join(allowed)}, or a "
+                "load on a section such as force.LINK@0.5.y"
             )
     if len(set(found)) < len(found):
         raise SuppleError(f"inputs {found} name one twice: name each once")
@@ -202,6 +234,8 @@ def _entries(model: Model, word: str) -> list[str]:
     """Names of the entries of an input."""
     if word in ("tau", "reference"):
         return [f"{word}.{name}" for name in model.chain.motors]
+    if word not in TIP_LOADS:
+        return [word]
     return [f"{word.removeprefix('tip ')}.{axis}" for axis in "xyz"]
 
 
@@ -211,8 +245,12 @@ def _rows(
     output: Any,
     slopes: tuple[Array, Array, Array],
     loads: list[str],
+    loaded: dict[str, Model],
 ) -> tuple[Array, Array, list[str]]:
-    """Rows of C and D of an output, and their names; `slopes` are qdd by q, qd and the loads."""
+    """Rows of C and D of an output, and their names; `slopes` are qdd by q, qd and the loads.
+
+    `loaded`: the model under each load on a link, which outputs such as Moment also feel directly.
+    """
     n, k = model.size, model.joints
     unit, names = np.eye(2 * n), model.chain.motors
     known = {
@@ -233,9 +271,16 @@ def _rows(
     by_q, by_qd, by_qdd, by_wrench = slopes_of(model, output, at)
     dq, dqd, push = slopes
     direct = by_qdd @ push
-    for place, word in enumerate(loads[1:]):
-        part = by_wrench[:, :3] if word == "tip force" else by_wrench[:, 3:]
-        direct[:, k + 3 * place : k + 3 * place + 3] += part
+    place = k
+    for word in loads[1:]:
+        if word in TIP_LOADS:
+            part = by_wrench[:, :3] if word == "tip force" else by_wrench[:, 3:]
+        else:
+            motion = (*at[:2], model.forward_dynamics(*at), np.zeros(6))
+            without, under = (evaluator(each, output)(*motion)[0] for each in (model, loaded[word]))
+            part = (under - without).reshape(-1, 1)
+        direct[:, place : place + part.shape[1]] += part
+        place += part.shape[1]
     return np.hstack([by_q + by_qdd @ dq, by_qd + by_qdd @ dqd]), direct, output.names(model)
 
 
