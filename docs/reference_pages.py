@@ -101,7 +101,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "lqr",
             ),
             *("Sampled", "observer", "Observer", "lqg", "LinearController", "strain_feedback"),
-            *("StrainFeedback", "resonant_damping", "h_infinity", "c_code"),
+            *("StrainFeedback", "resonant_damping", "h_infinity", "margins", "Margins", "c_code"),
         ),
     ),
     "Moves that do not shake": (

@@ -130,6 +130,7 @@ if TYPE_CHECKING:
     from .studies.kinematics.inverse import JointSolutions, inverse
     from .studies.motion.follow import SmallRangeWarning, StepWarning, follow
     from .studies.motion.linearize import StateSpace, linearize
+    from .studies.motion.margins import Margins, margins
     from .studies.motion.path_response import PathResponse
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
@@ -203,6 +204,7 @@ __all__ = [
     "Link",
     "Loads",
     "LowerLink",
+    "Margins",
     "Material",
     "MeasurementPlan",
     "MechanismJoint",
@@ -320,6 +322,7 @@ __all__ = [
     "loads",
     "lqg",
     "lqr",
+    "margins",
     "material",
     "modes",
     "observer",
@@ -475,6 +478,7 @@ _MODULES = {
     "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "studies.motion.follow": ("SmallRangeWarning", "StepWarning", "follow"),
     "studies.motion.linearize": ("StateSpace", "linearize"),
+    "studies.motion.margins": ("Margins", "margins"),
     "studies.motion.path_response": ("PathResponse",),
     "studies.motion.response": ("Response",),
     "studies.motion.simulate": ("SimulationWarning", "simulate"),

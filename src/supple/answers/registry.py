@@ -87,6 +87,7 @@ KINDS: dict[str, Kind] = {
         text="view.summaries:state_space_text",
         plot="view.figures.frequency:plot_state_space",
     ),
+    "studies.motion.margins:Margins": Kind(text="view.summaries:margins_text"),
     "studies.motion.stability:Stability": Kind(
         plot="view.figures.stability:plot_stability",
         report="view.page.reports:stability_report",
