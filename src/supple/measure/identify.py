@@ -15,8 +15,7 @@ from ..answers.answer import Answer
 from ..arguments import checked, listed, number, one_of, optional, shown, whole
 from ..beams.basis import Basis
 from ..errors import SuppleError
-from ..files import load
-from ..robot import Robot
+from ..robot import Robot, a_robot
 from .estimation import LOSSES, Estimate, Problem, _robust_weights
 from .experiments.dampings import Dampings, wants_dampings
 from .experiments.experiment import Experiment
@@ -28,7 +27,7 @@ from .identifiability import blind_directions, describe_blindness
 from .parameters import ParameterSet
 from .tables import MeasuredTable, load_tables
 
-__all__ = ["Identification", "identify", "load_robot", "make_experiments"]
+__all__ = ["Identification", "identify", "make_experiments"]
 
 Array = NDArray[np.float64]
 CURVED = 0.2  # relative error of the quadratic cost at the ends of an interval that makes a profile
@@ -221,6 +220,7 @@ class Identification(Answer):
 
 
 @checked(
+    robot=a_robot,
     free=listed,
     kind=optional(one_of("frequencies", "response", "motion", "statics")),
     damping=optional(one_of("structural", "modal")),
@@ -324,7 +324,7 @@ def identify(
     >>> round(found.values["payload.mass"], 6)
     2.0
     """
-    nominal = load_robot(robot)
+    nominal = a_robot("robot", robot)
     for name in free:
         if not isinstance(name, str):
             raise SuppleError(f"free holds {shown(name)}: give paths, such as payload.mass")
@@ -384,15 +384,6 @@ def parameter_table(found: Identification) -> Any:
         "high_95": [high for _, high in ends],
     }
     return pandas.DataFrame(columns, index=pandas.Index(found.names, name="parameter"))
-
-
-def load_robot(robot: Any) -> Robot:
-    """Return a robot, or the one of a file or of the library."""
-    if isinstance(robot, Robot):
-        return robot
-    if isinstance(robot, str | PathLike):
-        return load(robot)
-    raise SuppleError(f"robot is {shown(robot)}: give a Robot, a robot file or a library name")
 
 
 def make_experiments(

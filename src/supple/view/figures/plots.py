@@ -17,6 +17,7 @@ from ...robot import Robot
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes
 from ...studies.vibration.shapes import Shapes
+from ...studies.vibration.theories import Theories
 from ..scene.scene import running, told_pose
 from ..style import COLOURS, QUIET, finish, styled, wrapped
 from ..wording import tidy
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_frequencies", "plot_modes", "plot_statics"]
+__all__ = ["plot_frequencies", "plot_modes", "plot_statics", "plot_theories"]
 
 Array = NDArray[np.float64]
 
@@ -173,6 +174,80 @@ def _frame_spatial(ax: Any, box: Array, robot: Robot) -> None:
     if architecture_of(robot).up[2] < 0:
         ax.invert_zaxis()
     ax.set_box_aspect(np.ptp(box, axis=1), zoom=0.86)
+
+
+def plot_theories(compared: Theories, path: str | Path | None = None, points: int = 41) -> Figure:
+    """Overlay the shapes of all theories, one panel per mode of the reference.
+
+    As in [DiCastri2011], Figure 5, in one picture: a theory's mode is drawn where it has the shape
+    of the reference's mode, and left out where none has. Only the form of a shape has a meaning.
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
+
+    count = compared.omega.shape[1]
+    shapes = [each.shape(points) for each in compared.found]
+    reference = shapes[0]
+    spatial = not reference.planar
+    box = _limits(reference.position)
+    columns = min(count, 5 if count > 8 else 4 if count in (4, 7, 8) else 3)
+    rows = math.ceil(count / columns)
+    wide = max(3.0 * columns, 5.0)
+    width, height, _ = np.ptp(box, axis=1)
+    row_height = 3.0 if spatial else 2.4 * min(max(height / width, 0.4), 2.0) + 1.2
+    with styled():
+        figure, axes = plt.subplots(
+            rows,
+            columns,
+            figsize=(wide, row_height * rows + 1.0),
+            squeeze=False,
+            subplot_kw={"projection": "3d"} if spatial else {},
+            layout="constrained",
+        )
+        dimensions = slice(0, 3) if spatial else slice(0, 2)
+        for mode, ax in enumerate(axes.flat):
+            if mode >= count:
+                ax.remove()
+                continue
+            for link in reference.position:
+                rest = link[:, dimensions].T
+                ax.plot(*rest, color=QUIET, linewidth=1.0, linestyle=(0, (4, 3)))
+            reference_moved = reference.global_displacement[mode]
+            title = [f"mode {mode + 1}: {compared.frequency_hz[0, mode]:.5g} Hz"]
+            for row, each in enumerate(shapes):
+                partner = int(compared.partner[row, mode])
+                if not partner:
+                    continue
+                moved = each.global_displacement[partner - 1]
+                sign = 1.0 if np.vdot(moved, reference_moved) >= 0 else -1.0
+                extent = float(np.ptp(reference.position.reshape(-1, 3), axis=0).max()) or 1.0
+                scale = sign * EXAGGERATION * extent / (np.abs(moved).max() or 1.0)
+                for link, shift in zip(each.position, moved, strict=True):
+                    bent = (link + scale * shift)[:, dimensions].T
+                    ax.plot(
+                        *bent, color=COLOURS[row], linewidth=3.2 - 1.0 * row, alpha=0.85, zorder=3
+                    )
+                if row:
+                    change = f"{compared.partner_difference[row, mode]:+.2g} %"
+                    number = "" if partner == mode + 1 else f", its mode {partner}"
+                    title.append(f"{SHORT[compared.names[row]]} {change}{number}")
+            if spatial:
+                _frame_spatial(ax, box, compared.robot)
+            else:
+                _frame_planar(ax, box, first=mode % columns == 0, last=mode + columns >= count)
+            ax.set_title("\n".join(title), fontsize=8)
+        handles = [
+            Line2D([], [], color=COLOURS[row], linewidth=3.2 - 1.0 * row, label=name)
+            for row, name in enumerate(compared.names)
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        pose = told_pose(compared.robot, compared.theta, compared.position)
+        heading = f"{compared.robot.name}, {pose}, joints {compared.joints}; percent from "
+        figure.suptitle(wrapped(heading + compared.reference, 0.95 * wide), fontsize=10)
+        return finish(figure, path)
+
+
+SHORT = {"timoshenko": "T", "euler-bernoulli": "EB", "inextensible": "EB without axial"}
 
 
 def plot_frequencies(
