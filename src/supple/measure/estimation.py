@@ -476,7 +476,7 @@ def _noise_shares(
     values of high leverage, at resonances, leave less over than their noise. One of the two is zero
     unless both together are likelier by Schwarz's criterion, since a share that is not there but
     estimated gives values at the wrong places a large weight. `left` (n,) are residuals, `modulus`
-    their |H|, `jacobian` (n, p) theirs by x, `elsewhere` (p, p) the information of all other values.
+    their |H|, `jacobian` (n, p) theirs by x, `elsewhere` (p, p) the information of the others.
     """
     from scipy.optimize import minimize
 
