@@ -175,9 +175,9 @@ class Problem:
                 group.shares = _noise_shares(
                     left, modulus[used[group.rows]], jacobian[rows], elsewhere
                 )
-                variance = group.shares[0] + group.shares[1] * modulus**2
+                squares = group.shares[0] + group.shares[1] * modulus**2
                 smallest = 1e-12 * max(float(modulus.max()), 1e-300)
-                new[group.rows] = np.maximum(np.sqrt(variance), smallest)
+                new[group.rows] = np.maximum(np.sqrt(squares), smallest)
                 continue
             weight = group.weight[np.searchsorted(group.rows, rows)]
             size = left / weight
