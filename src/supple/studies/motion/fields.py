@@ -54,7 +54,8 @@ def fields(run: Response | PathResponse, samples: int = 400, points: int = 13) -
 
     Of a motion about a path see `path_fields`. Of a Response roots lie on the bent arm; motion is
     what each link adds to its own root. A link's end turns the next one by R_z(psi_z) R_y(psi_y)
-    R_x(phi), whatever the model's own reading of the deflection is. A Delta's platform is its last link, of no length.
+    R_x(phi), whatever the model's own reading of the deflection is. A Delta's platform is its last
+    link, of no length.
     """
     if isinstance(run, PathResponse):
         return path_fields(run, samples, points)
