@@ -101,7 +101,7 @@ class System:
             if not np.isfinite(C).all():  # links that slide
                 n, h = len(q), 1e-6
                 lost = self.model.functions.evaluator("dissipation")
-                C = lost(np.tile(q, (n, 1)), h * np.eye(n))[0].T / h
+                C = (lost(np.tile(q, (n, 1)), h * np.eye(n))[0] - lost(q, 0 * q)[0]).T / h
             if self.equations.answer is not None:
                 if self._answer is None or anew:
                     self._answer = [part(q, qd, u, self.near)[0] for part in self.equations.answer]
