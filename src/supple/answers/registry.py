@@ -38,7 +38,6 @@ class Kind:
 
 KINDS: dict[str, Kind] = {
     "robot.robot:Robot": Kind(
-        plot="view.figures.robots:plot_robot",
         scene="view.scene.scenes:pose_scene",
         report="view.page.reports:robot_report",
     ),

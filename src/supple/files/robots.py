@@ -10,10 +10,11 @@ from typing import Any
 
 from .. import library
 from ..architectures.kinds import FAMILIES
+from ..arguments import checked
 from ..editing import dumped
 from ..errors import RobotError, SuppleError
 from ..faults import nearest, shown, validated
-from ..robot import Robot, need_robot
+from ..robot import Robot, a_robot, need_robot
 from .data import read_bytes
 from .disk import check_place, write_text
 from .lenient import judge_inertias
@@ -58,7 +59,8 @@ def load(
     -------
     Robot
         A `SerialRobot`, `DeltaRobot` or `MechanismRobot`. It is immutable;
-        ``robot.with_(path, value)`` returns a changed copy.
+        ``robot.with_(path, value)`` returns a changed copy. Every function that takes a Robot takes
+        `source` as well: ``supple.modes("industrial-3", [0, 0, 0])``.
 
     Raises
     ------
@@ -201,6 +203,7 @@ def _robot(document: Document, where: str) -> Robot:
     return validated(model, data, document.lines, where, document.faults)
 
 
+@checked(robot=a_robot)
 def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     """Write a robot as the text of a robot file.
 
@@ -225,7 +228,6 @@ def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     >>> print(text.splitlines()[0])
     supple: 1
     """
-    need_robot(robot)
     text = write(dumped(robot))
     if path is not None:
         write_text(check_place(path), text)

@@ -115,6 +115,6 @@ def test_pages_and_plots_show_them(tmp_path):
     robot = quiet(two_joints(tmp_path, SHAPES))
     text = report(robot).text()
     assert '"meshes":[{"link":-1' in text
-    figure = plot_robot(robot, tmp_path / "arm.png", {"theta": [0.2, 0.4]})
+    figure = plot_robot(robot, [0.2, 0.4], tmp_path / "arm.png")
     (skin,) = figure.axes[0].collections
     assert len(skin.get_facecolor()) == 24

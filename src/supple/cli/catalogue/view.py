@@ -75,7 +75,7 @@ def view(
         from ...view.figures.robots import plot_robot
 
         check_places(plot, save)
-        plot_robot(robot, plot, where)
+        plot_robot(robot, path=plot, **where)
         tell_places(plot, None)
         if save is None:
             return

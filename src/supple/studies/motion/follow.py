@@ -58,7 +58,12 @@ class StepWarning(UserWarning):
     """The time steps are too long for the frequencies that the path excites."""
 
 
+def _robot_or_model(name: str, given: Any) -> Robot | Model:
+    return given if isinstance(given, Model) else a_robot(name, given)
+
+
 ARGUMENTS: dict[str, Check] = {
+    "robot": _robot_or_model,
     "elements": counts(),
     "order": one_of("cubic", "quintic"),
     "dt": optional(number(0, above=True, unit="of seconds")),
@@ -167,7 +172,7 @@ def follow(
     >>> round(1000 * float(abs(found.moved[:, :3]).max()), 2)  # mm
     6.76
     """
-    described = robot.robot if isinstance(robot, Model) else a_robot("robot", robot)
+    described = robot.robot if isinstance(robot, Model) else robot
     path = trajectory_for(described, trajectory, rate=rate, leads="coordinates")
     dt = dt if dt is not None else (EVERY if step is None else step)
     _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start)
