@@ -45,7 +45,8 @@ bench: setup ## time supple beside other engines, and write docs/performance.md
 docs: setup ## build the documentation into build/docs; warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 
-soak: setup ## the long runs: fuzzing, large sweeps, simulated days
+soak: setup ## the long runs: fuzzing, large sweeps, simulated days, public robots
+	$(PIP_INSTALL) --no-build-isolation -e '.[dev,robots]' || echo "the public URDFs are not there: their tests are skipped"
 	$(BIN)/python -m pytest -m soak
 
 clean: ## remove what was built, and .venv

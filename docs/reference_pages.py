@@ -37,7 +37,14 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Natural frequencies, mode shapes and frequency responses of the exact beam equations.",
         (
             *("modes", "Modes", "workspace", "JointMap", "WorkspaceMap", "response"),
-            *("FrequencyResponse", "characteristic", "Characteristic", "assumed_modes"),
+            *(
+                "FrequencyResponse",
+                "characteristic",
+                "theories",
+                "Theories",
+                "Characteristic",
+                "assumed_modes",
+            ),
         ),
     ),
     "How it sags": (
@@ -94,7 +101,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "lqr",
             ),
             *("Sampled", "observer", "Observer", "lqg", "LinearController", "strain_feedback"),
-            *("StrainFeedback", "resonant_damping", "h_infinity", "c_code"),
+            *("StrainFeedback", "resonant_damping", "h_infinity", "margins", "Margins", "c_code"),
         ),
     ),
     "Moves that do not shake": (

@@ -100,6 +100,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
         elements=1,
         after=0.5,
     ),
+    "Theories": lambda: supple.theories(arm(), [0.1, 0.2, 0.3], count=2),
     "Characteristic": lambda: supple.characteristic(arm(), [0.1, 0.2, 0.3], count=2),
     "Export": lambda: supple.export(
         small_model(), to="c", path=str(Path(tempfile.mkdtemp()) / "arm")
@@ -126,6 +127,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
         arm(), supple.PointToPoint((0, 0, 0), (0.01, 0, 0), 0.05), elements=1, damping=0.02
     ),
     "StateSpace": lambda: supple.linearize(small_model(), outputs=["joints", "tip"]),
+    "Margins": lambda: supple.margins(small_model(), supple.JointPD(10.0, 2.0)),
     "Stability": lambda: supple.stability(sliding_model(), _there_and_back().there, samples=11),  # type: ignore[attr-defined]
     "Floquet": lambda: supple.floquet(sliding_model(), _there_and_back()),
     "Regressor": lambda: supple.regressor(small_model()),

@@ -172,6 +172,12 @@ CALLS: dict[str, dict[str, Any]] = {
         "inputs": ["tau"],
         "controller": None,
     },
+    "theories": {"robot": supple.load("di-castri-two-link"), "theta": [0, 0], "count": 2},
+    "margins": {
+        "model": small_model(),
+        "controller": supple.JointPD(10.0, 2.0),
+        "q": [0, 0, 0, 0],
+    },
     "lqr": {"model": small_model(), "theta": [0, 0], "state_weight": 1.0, "effort_weight": 1.0},
     "regressor": {"model": small_model(), "gravity": True},
     "closed_form": {"model": small_model(), "simplify": False},

@@ -130,6 +130,7 @@ if TYPE_CHECKING:
     from .studies.kinematics.inverse import JointSolutions, inverse
     from .studies.motion.follow import SmallRangeWarning, StepWarning, follow
     from .studies.motion.linearize import StateSpace, linearize
+    from .studies.motion.margins import Margins, margins
     from .studies.motion.path_response import PathResponse
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
@@ -141,6 +142,7 @@ if TYPE_CHECKING:
     from .studies.vibration.characteristic import Characteristic, characteristic
     from .studies.vibration.modes import Modes, modes
     from .studies.vibration.response import FrequencyResponse, response
+    from .studies.vibration.theories import Theories, theories
     from .studies.vibration.workspace import JointMap, WorkspaceMap, workspace
 
 __all__ = [
@@ -202,6 +204,7 @@ __all__ = [
     "Link",
     "Loads",
     "LowerLink",
+    "Margins",
     "Material",
     "MeasurementPlan",
     "MechanismJoint",
@@ -270,6 +273,7 @@ __all__ = [
     "SweepWarning",
     "Table",
     "Tachometer",
+    "Theories",
     "Tip",
     "Tolerances",
     "Tracks",
@@ -318,6 +322,7 @@ __all__ = [
     "loads",
     "lqg",
     "lqr",
+    "margins",
     "material",
     "modes",
     "observer",
@@ -343,6 +348,7 @@ __all__ = [
     "stopband",
     "strain_feedback",
     "sweep",
+    "theories",
     "tolerances",
     "track",
     "validate",
@@ -472,6 +478,7 @@ _MODULES = {
     "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "studies.motion.follow": ("SmallRangeWarning", "StepWarning", "follow"),
     "studies.motion.linearize": ("StateSpace", "linearize"),
+    "studies.motion.margins": ("Margins", "margins"),
     "studies.motion.path_response": ("PathResponse",),
     "studies.motion.response": ("Response",),
     "studies.motion.simulate": ("SimulationWarning", "simulate"),
@@ -483,6 +490,7 @@ _MODULES = {
     "studies.vibration.characteristic": ("Characteristic", "characteristic"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.vibration.response": ("FrequencyResponse", "response"),
+    "studies.vibration.theories": ("Theories", "theories"),
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

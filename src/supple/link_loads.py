@@ -6,6 +6,7 @@ that it causes on the beam clamped at its root and free at its end, by reciproci
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,7 +24,15 @@ from .errors import SuppleError
 from .kernels.spatial import transport
 from .structure import Structure
 
-__all__ = ["DistributedLoad", "Load", "PointLoad", "SegmentLoad", "a_list_of_loads", "placed_loads"]
+__all__ = [
+    "DistributedLoad",
+    "Load",
+    "PointLoad",
+    "SegmentLoad",
+    "a_list_of_loads",
+    "placed_loads",
+    "unit_load",
+]
 
 Array = NDArray[np.float64]
 NODES = 8  # of Gauss's rule on a stretch of a beam: forces along it of degree 10 and more
@@ -165,6 +174,28 @@ def a_list_of_loads(name: str, value: Any) -> tuple[Load, ...]:
                 f"{name} has {shown(each)}: give supple.PointLoad or supple.DistributedLoad"
             )
     return tuple(value)
+
+
+def unit_load(name: str) -> PointLoad | None:
+    """Return the unit load of an input such as force.LINK@0.5.y, None of any other word."""
+    kind, _, rest = str(name).partition(".")
+    place, _, axis = rest.rpartition(".")
+    link, at, fraction = place.rpartition("@")
+    if kind not in ("force", "moment") or not at or axis not in ("x", "y", "z"):
+        return None
+    try:
+        where_on_link = float(fraction)
+    except ValueError:
+        where_on_link = math.nan
+    if not 0 <= where_on_link <= 1:
+        raise SuppleError(
+            f"input is {name!r}: its place is {fraction!r}, give one from 0 (root) to 1 (end), "
+            f"such as {kind}.{link}@0.5.{axis}"
+        )
+    unit = tuple(np.eye(3)["xyz".index(axis)].tolist())
+    if kind == "force":
+        return PointLoad(link, where_on_link, force=unit)
+    return PointLoad(link, where_on_link, moment=unit)
 
 
 @dataclass(frozen=True)

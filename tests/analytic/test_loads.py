@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import simpson
 
 import supple
 from supple.equations.equilibrium import static_state
 from supple.equations.loaded import loaded_model
+from supple.outputs.kinds import EndFrame
 
 E, DENSITY = 7e10, 2700.0
 LENGTH, DEPTH, WIDTH = 1.2, 0.02, 0.03
@@ -105,10 +107,29 @@ def test_loads_in_a_loop():
         (lambda: supple.PointLoad("link1", 1.5), "fraction"),
         (
             lambda: loaded_model(
-                supple.build(supple.load("four-bar"), supple.AssumedModes(1)),
+                supple.build(supple.load("four-bar"), supple.AssumedModes(2, axial=1)),
                 [supple.PointLoad("no", 0.5)],
             ),
-            "without loops",
+            "crank, coupler, rocker",
+        ),
+        (
+            lambda: supple.simulate(
+                supple.build(arm(2), supple.AssumedModes(1), reading="de-luca"),
+                loads=[supple.PointLoad("link1", 0.5)],
+            ),
+            "leave out reading",
+        ),
+        (
+            lambda: supple.linearize(
+                supple.build(arm(2), supple.AssumedModes(2)), inputs=["force.link7@0.5.y"]
+            ),
+            "link1, link2",
+        ),
+        (
+            lambda: supple.follow(
+                arm(2), supple.PointToPoint([0, 0], [0.1, 0], 1.0), loads=["wind"]
+            ),
+            "PointLoad",
         ),
         (lambda: supple.PointLoad("link1", 0.5, force=[1, 2]), "three numbers"),
         (lambda: supple.DistributedLoad("link1", "much"), "three numbers"),
@@ -160,16 +181,19 @@ def model_in_elements():
 def test_loads_at_rest_in_simulation_are_statics():
     robot, model = model_in_elements()
     theta = [0.3, -0.7]
-    small = [
-        supple.PointLoad("link1", 0.5, force=[2e-4, -6e-4, 0], moment=[0, 0, 1e-4]),
-        supple.DistributedLoad("link2", lambda fraction: [0, -4e-4 * (1 + fraction), 0]),
-    ]
-    q = static_state(loaded_model(model, small), theta)
-    exact = supple.statics(robot, theta, loads=small, points=3)
-    bent = model.deflection_at(q[None], "link1", 1.0)[0]
-    turn = np.array([[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]])
-    there = exact.displacement[0, -1, :2]
-    assert turn @ bent[:2] == pytest.approx(there, rel=1e-6, abs=1e-6 * np.abs(there).max())
+
+    def small(size):
+        return [
+            supple.PointLoad(
+                "link1", 0.5, force=[2e-4 * size, -6e-4 * size, 0], moment=[0, 0, 1e-4 * size]
+            ),
+            supple.DistributedLoad("link2", lambda x: [0, -4e-4 * size * (1 + x), 0]),
+        ]
+
+    # Both signs, so that what is quadratic in the loads drops out
+    bent = [model.tip(static_state(loaded_model(model, small(k)), theta)) for k in (1, -1)]
+    exact = supple.statics(robot, theta, loads=small(1)).tip_displacement
+    assert (bent[0] - bent[1]) / 2 == pytest.approx(exact, abs=2e-9 * np.abs(exact).max())
 
 
 def test_the_power_balance_closes_under_loads():
@@ -213,3 +237,156 @@ def test_a_shaken_section_answers_as_the_static_load_and_by_reciprocity():
     assert ratio == pytest.approx(-((2 * np.pi * 17) ** 2), rel=1e-10)
     with pytest.raises(supple.SuppleError, match="from 0"):
         supple.response(robot, theta, [1.0], ["force.link1@3.y"])
+
+
+def test_loads_in_loops_at_rest_are_statics_and_close_the_power_balance():
+    robot = supple.load("four-bar").with_("gravity", [0, 0, 0])
+    model = supple.build(robot, supple.FiniteElements(1), damping=0.0)
+
+    def small(size):
+        along = [1e-2 * size, 4e-2 * size, 0]
+        return [
+            supple.PointLoad(
+                "coupler", 0.4, force=[2e-2 * size, -3e-2 * size, 0], moment=[0, 0, 1e-2 * size]
+            ),
+            supple.DistributedLoad("rocker", lambda fraction: [along[0] * fraction, along[1], 0]),
+        ]
+
+    # Both signs, so that what is quadratic in the loads drops out
+    bent = [model.tip(static_state(loaded_model(model, small(k)), [0.9])) for k in (1, -1)]
+    exact = supple.statics(robot, [0.9], loads=small(1)).tip_displacement
+    assert (bent[0] - bent[1]) / 2 == pytest.approx(exact, abs=1e-9 * np.abs(exact).max())
+
+    large = [
+        supple.PointLoad("coupler", 0.4, force=[3, -5, 0], moment=[0, 0, 0.5]),
+        supple.DistributedLoad("rocker", [1, 4, 0]),
+    ]
+    slow = supple.build(robot, supple.AssumedModes(1, axial=1), damping=0.0)
+    run = supple.simulate(
+        slow, theta0=[0.9], duration=0.01, loads=large, method="adams", tolerance=1e-10
+    )
+    assert abs(run.q[-1, 0] - 0.9) > 1e-3
+    assert run.openness < 1e-8
+
+
+def test_loads_on_a_delta_do_the_work_of_their_places():
+    robot = supple.load("kuo-delta")
+    model = supple.build(robot, supple.AssumedModes(1), damping=0.0)
+    theta = supple.inverse(robot, position=[0.02, 0.03, 0.6]).theta
+    force = np.array([3.0, -5.0, 2.0])
+    load = supple.PointLoad("lower2", 0.25, force=force)
+    place = {"place": supple.Place("lower2", 0.25)}
+    options = {"theta0": theta, "duration": 0.01, "outputs": place}
+    run = supple.simulate(model, loads=[load], **options)
+    free = supple.simulate(model, **options)
+    assert run.openness < 1e-7
+    assert np.abs(run.q - free.q).max() > 1e-5
+    # What the load gave is in the robot: its energy without the potential of the load
+    gained = model.energy(run.q[-1], run.qd[-1]) - model.energy(run.q[0], run.qd[0])
+    work = force @ (run.outputs["place"][-1] - run.outputs["place"][0])
+    assert gained == pytest.approx(work, rel=1e-5)
+
+
+@pytest.mark.parametrize("basis", [supple.AssumedModes(3), supple.FiniteElements(2)])
+def test_loads_within_a_sliding_link_at_rest_are_statics(basis):
+    robot = supple.load("theodore-rrp")
+    model = supple.build(robot, basis, damping=0.0)
+    theta = [0.3, 0.4, 0.7]
+    accuracy = 1e-7 if isinstance(basis, supple.FiniteElements) else 1e-3
+    force = [1e-5, 2e-5, -1e-5]
+    for load in (
+        supple.PointLoad("link3", 0.4, force=force),
+        supple.PointLoad("link3", 0.6, moment=force),
+        supple.DistributedLoad("link3", lambda fraction: np.array(force) * (1 + fraction)),
+    ):
+        q = static_state(loaded_model(model, [load]), theta)
+        unbent = model.tip([*theta, *np.zeros(model.size - 3)])
+        exact = supple.statics(robot, theta, loads=[load]).tip_displacement
+        assert model.tip(q) - unbent == pytest.approx(exact, abs=accuracy * np.abs(exact).max())
+
+
+def test_a_load_within_a_sliding_link_pushes_the_material_that_is_there():
+    """Its power is force times the velocity of that material, which slides past its place."""
+    model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1), damping=0.0)
+    force, moment = np.array([1.0, 2.0, -1.0]), [0.2, -0.1, 0.3]
+    loads = [
+        supple.PointLoad("link3", 0.4, force=force),
+        supple.PointLoad("link2", 0.5, moment=moment),  # in space: no potential
+    ]
+    beside = {"at": 0.4, "before": 0.399, "behind": 0.401}
+    outputs = {name: supple.Place("link3", x) for name, x in beside.items()}
+    outputs |= {"rate": supple.Place("link3", 0.4, rate=1), "spin": supple.Gyroscope("link2", 0.5)}
+    outputs["frame"] = EndFrame("link2")
+    run = supple.simulate(
+        model,
+        q0=[0.3, 0.4, 0.7, 1e-3, 2e-3],
+        qd0=[0.1, 0.1, 0.2, 0, 0],
+        duration=0.05,
+        dt=1e-4,
+        loads=loads,
+        method="adams",
+        tolerance=1e-11,
+        outputs=outputs,
+    )
+    assert run.openness < 1e-8
+    seen = run.outputs
+    # along the beam, per metre of the free length
+    tangent = (seen["behind"] - seen["before"]) / (0.002 * run.q[:, 2:3])
+    material = seen["rate"] + 0.6 * run.qd[:, 2:3] * tangent
+    spin = np.einsum("tab,tb->ta", seen["frame"].reshape(-1, 3, 3), seen["spin"])
+    power = material @ force + spin @ moment
+    assert run.work[-1] == pytest.approx(simpson(power, x=run.t), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "elements", "theta", "link"),
+    [
+        ("de-luca-two-link", 6, [0.2, 0.5], "link1"),
+        pytest.param("four-bar", 2, [0.9], "coupler", marks=pytest.mark.slow),
+    ],
+)
+def test_load_inputs_of_linearize_answer_as_the_exact_beams(name, elements, theta, link):
+    """Arm and loop, against the exact frequency response."""
+    robot = supple.load(name).with_("gravity", [0, 0, 0])
+    model = supple.build(robot, supple.FiniteElements(elements))
+    inputs = [f"force.{link}@0.5.y", f"moment.{link}@0.25.z"]
+    outputs = [supple.Place(link, 0.5), supple.Moment(link, 0.1)]
+    state = [*theta, *np.zeros(model.size - len(theta))]
+    linear = supple.linearize(model, state, inputs=["tau", *inputs], outputs=outputs)
+    assert linear.inputs[-2:] == tuple(inputs)
+    s = 2j * np.pi * 2.0
+    shaken = np.linalg.solve(s * np.eye(len(linear.A)) - linear.A, linear.B)
+    ours = (linear.C @ shaken + linear.D)[:, -2:]
+    exact = supple.response(robot, theta, [2.0], inputs, outputs, joints="free").values[0]
+    assert np.abs(ours - exact).max() < 1e-5 * np.abs(exact).max()
+
+
+def test_follow_under_loads_and_a_process_force():
+    """Joints that stand still on their path, against the same arm with fixed joints, simulated."""
+    motors = arm(2)
+    fixed = motors.with_({"links.link1.joint.type": "fixed", "links.link2.joint.type": "fixed"})
+    t = np.linspace(0.0, 0.2, 41)
+    wrench = np.zeros((41, 6))
+    wrench[:, 1] = 2e-3 * np.sin(20 * t)
+    wrench[:, 5] = 3e-4 * np.sin(31 * t)
+    loads = [
+        supple.PointLoad("link1", 0.5, force=[0, 2e-3, 0]),
+        supple.DistributedLoad("link2", [5e-4, 1e-4, 0]),
+    ]
+    stand = supple.PointToPoint([0, 0], [1e-12, 0], 0.2)
+    led = supple.follow(motors, stand, wrench=(t, wrench), loads=loads, damping=0.01)
+    model = supple.build(fixed, supple.FiniteElements(2), stiffening=True, damping=0.01)
+    run = supple.simulate(model, wrench=(t, wrench), loads=loads, q0="static", duration=0.2)
+    at = np.searchsorted(run.t, led.t - 1e-9)
+    assert np.abs(led.tip - run.tip[at]).max() < 1e-4 * np.ptp(run.tip[:, 1])
+
+
+def test_a_constant_process_force_is_held_as_statics_say():
+    move = supple.PointToPoint([0.3, -0.7], [0.3, -0.6], 0.5)
+    force, moment = [3e-4, -2e-4, 0], [0, 0, 1e-4]
+    led = supple.follow(arm(2), move, wrench=[*force, *moment], dt=0.05)
+    exact = supple.statics(arm(2), [0.3, -0.7], force=force, moment=moment)
+    assert led.moved[0, :2] == pytest.approx(exact.tip_displacement[:2], rel=1e-5)
+    assert led.moved[0, 5] == pytest.approx(exact.tip_rotation[2], rel=1e-5)
+    about_shoulder = np.cross(led.tip[0], force)[2] + moment[2]
+    assert led.torque[0, 0] == pytest.approx(-about_shoulder, rel=1e-6)

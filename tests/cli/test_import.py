@@ -1,6 +1,7 @@
 """`supple import` and `supple materials`."""
 
 import json
+import re
 from pathlib import Path
 
 import supple
@@ -44,6 +45,41 @@ def test_bad_words_are_told(console, tmp_path):
         assert ran.code == 2
         assert sentence in ran.err
         assert "Traceback" not in ran.err
+
+
+def test_gears_get_their_stiffness(console):
+    words = ("import", ARM, "--stiffness", "2e4", "--stiffness", "elbow_joint=10kNm/rad", "--json")
+    robot = supple.loads(json.loads(console(*words, "--rotor-inertia", 0.3).out)["text"])
+    stiffness = {link.joint.name: link.joint.stiffness for link in robot.moving}
+    assert stiffness.pop("elbow_joint") == 10e3
+    assert set(stiffness.values()) == {2e4}
+    assert {link.joint.rotor_inertia for link in robot.moving} == {0.3}
+    tube = ("--flexible", "forearm=tube:0.08,0.003:aluminium")
+    assert "note: all gears are rigid" in console("import", ARM, *tube).err
+    assert "all gears" not in console("import", ARM, *tube, "--stiffness", 2e4).err
+
+
+def test_lenient_takes_an_inertia_of_no_body(console, tmp_path):
+    text = ARM.read_text()
+    broken = re.sub(r'ixx="[^"]*"', 'ixx="9"', text)
+    (tmp_path / "broken.urdf").write_text(broken)
+    ran = console("check", tmp_path / "broken.urdf")
+    assert ran.code == 2
+    assert "--lenient" in ran.err
+    out = tmp_path / "arm.yaml"
+    ran = console("import", tmp_path / "broken.urdf", "--lenient", "--out", out)
+    assert ran.code == 0
+    assert "belong to no body" in ran.err
+    assert console("check", out).code == 0
+
+
+def test_a_rigid_urdf_can_be_looked_at(console, tmp_path):
+    """It was refused: nothing elastic. One looks first and chooses what bends then."""
+    page = tmp_path / "arm.html"
+    ran = console("view", ARM, "--save", page)
+    assert ran.code == 0
+    assert "shown without modes" in ran.err
+    assert "shoulder_link" in page.read_text()
 
 
 def test_check_reads_a_urdf(console):

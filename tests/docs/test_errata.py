@@ -39,3 +39,15 @@ def test_every_number_is_read_by_a_test_or_the_package() -> None:
     ).replace("'", '"')
     for entry in printed("errata")["numbers"]:
         assert f'right_number("{entry["source"]}", "{entry["name"]}")' in texts, entry["name"]
+
+
+def test_the_page_of_stability_names_arrays_that_are_there() -> None:
+    """Every array that the how-to lists is one of the answer's."""
+    from dataclasses import fields
+
+    from supple.studies.motion.stability import Stability
+
+    text = (PAGE.parents[2] / "howto" / "stability.md").read_text(encoding="utf-8")
+    listed = text.split("`found.eigenvalues`,")[1].split("are arrays over")[0]
+    known = {each.name for each in fields(Stability)}
+    assert set(re.findall(r"`(\w+)`", listed)) <= known

@@ -45,8 +45,8 @@ def test_the_walk_can_fail() -> None:
             "robot is a Model: give a Robot, such as its .robot",
         ),
         (
-            lambda: supple.statics("industrial-3"),
-            "give a Robot, such as supple.load('industrial-3')",
+            lambda: supple.statics("industral-3"),
+            "did you mean 'industrial-3'?",
         ),
         (lambda: supple.lqr(supple.load("industrial-3"), [0, 0, 0]), "model is a Robot"),
         (

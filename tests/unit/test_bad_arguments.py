@@ -23,8 +23,8 @@ def model() -> supple.Model:
 ZERO = np.zeros(6)
 ASKED: dict[str, tuple[Callable[[], Any], str]] = {
     "no robot": (
-        lambda: supple.modes("industrial-3", [0, 0, 0]),  # type: ignore[arg-type]
-        "give a Robot, such as supple.load('industrial-3')",
+        lambda: supple.modes(3, [0, 0, 0]),  # type: ignore[arg-type]
+        "robot is 3: give a Robot, the name of its file, such as 'arm.yaml', or a name that",
     ),
     "no robot to build": (
         lambda: supple.build({"links": []}, supple.AssumedModes(1)),  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import supple
 from supple import library
 from supple.errors import RobotError, SuppleError
 from supple.faults import MEANINGS
@@ -455,3 +456,35 @@ def test_every_key_of_the_schema_has_a_meaning() -> None:
 def test_architectures_are_known_by_their_own_word() -> None:
     for word, model in ARCHITECTURES.items():
         assert model.model_fields["architecture"].default == word
+
+
+PLATE = """
+links:
+  - {name: a, length: 1, theory: rigid, mass_per_length: 2, tip: {mass: 1, inertia: [%s]}}
+"""
+
+
+def test_an_inertia_of_no_body_is_a_note(tmp_path):
+    """It passed without a word."""
+    place = tmp_path / "a.yaml"
+    place.write_text("name: plate" + PLATE % "0.001, 0.002, 0.01")
+    with pytest.warns(supple.RobotWarning, match=r"links.a.tip.inertia: .*0.01 belong to no body"):
+        robot = supple.load(place)
+    assert robot.links[0].tip.inertia == (0.001, 0.002, 0.01)
+
+
+def test_a_negative_inertia_is_refused_or_zero_when_lenient(tmp_path):
+    place = tmp_path / "a.yaml"
+    place.write_text("name: plate" + PLATE % "-0.01, 0.1, 0.1")
+    with pytest.raises(supple.RobotError, match="no negative principal value"):
+        supple.load(place)
+    with pytest.warns(supple.RobotWarning, match=r"links.a.tip.inertia: .*; taken with zero"):
+        robot = supple.load(place, lenient=True)
+    assert robot.links[0].tip.inertia[:3] == pytest.approx((0, 0.1, 0.1))
+
+
+def test_what_is_not_a_body_at_all_is_refused_though_lenient(tmp_path):
+    place = tmp_path / "a.yaml"
+    place.write_text("name: plate" + PLATE % "0.1, 0.2")
+    with pytest.raises(supple.RobotError, match="give 1, 3 or 6"):
+        supple.load(place, lenient=True)

@@ -47,6 +47,9 @@ KINDS: dict[str, Kind] = {
         scene="view.scene.scene:modes_scene",
         report="view.page.reports:modes_report",
     ),
+    "studies.vibration.theories:Theories": Kind(
+        text="view.summaries:theories_text", plot="view.figures.plots:plot_theories"
+    ),
     "studies.vibration.response:FrequencyResponse": Kind(
         text="view.summaries:frequency_response_text",
         plot="view.figures.frequency:plot_frequency_response",
@@ -84,6 +87,7 @@ KINDS: dict[str, Kind] = {
         text="view.summaries:state_space_text",
         plot="view.figures.frequency:plot_state_space",
     ),
+    "studies.motion.margins:Margins": Kind(text="view.summaries:margins_text"),
     "studies.motion.stability:Stability": Kind(
         plot="view.figures.stability:plot_stability",
         report="view.page.reports:stability_report",

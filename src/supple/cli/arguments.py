@@ -18,6 +18,7 @@ __all__ = [
     "File",
     "Gravity",
     "Json",
+    "Lenient",
     "Plot",
     "Position",
     "Save",
@@ -35,6 +36,13 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE_OR_NAME", help="A robot file, or a name listed by `supple robots`."
+    ),
+]
+Lenient = Annotated[
+    bool,
+    typer.Option(
+        "--lenient",
+        help="Take inertias that are refused otherwise, with a note each.",
     ),
 ]
 At = Annotated[

@@ -65,6 +65,8 @@ class Controller(Held, ABC):
     2. ``acceleration(model, q, qd, wanted)`` may return qdd of the closed loop and the efforts,
        if the controller gives them at less cost than the forward dynamics; None otherwise.
     3. ``check(model)`` raises a SuppleError if the controller does not fit the model.
+    4. ``of_measurements(model)`` may return it as a function of what sensors show, where it needs
+       something else than single coordinates.
     """
 
     @abstractmethod
@@ -98,6 +100,29 @@ class Controller(Held, ABC):
 
         self.check(model)
         return model.functions.derived(("law", self), make)
+
+    def of_measurements(self, model: Model) -> tuple[list[str], Any]:
+        """Return what it measures, and the law as a CasADi function (y, r, rd, rdd) -> tau of that.
+
+        Measured are the coordinates and rates on which the efforts depend.
+        """
+        import casadi as ca
+
+        law = self.function(model)
+        names: list[str] = []
+        needed: list[tuple[int, int]] = []  # input q or qd, and the place in it
+        for i, prefix in enumerate(("", "d.")):
+            columns = ca.Sparsity(law.jac_sparsity(0, i)).get_col()
+            for k in sorted(set(columns)):
+                names.append(prefix + model.coordinates[k])
+                needed.append((i, k))
+        y = ca.MX.sym("y", len(names))
+        wanted = [ca.MX.sym(word, model.joints) for word in ("r", "rd", "rdd")]
+        state = [[ca.MX(0)] * model.size, [ca.MX(0)] * model.size]
+        for place, (i, k) in enumerate(needed):
+            state[i][k] = y[place]
+        tau = law(ca.vertcat(*state[0]), ca.vertcat(*state[1]), *wanted)
+        return names, ca.Function("law", [y, *wanted], [ca.densify(tau)])
 
     def efforts(
         self,

@@ -88,13 +88,39 @@ class StrainFeedback(Controller):
         import casadi as ca
 
         rows = ca.DM(np.vstack([gauge.row(model) for gauge in self.gauges]))
+        pd = JointPD(self.position_gain, self.velocity_gain).effort(model, q, qd, wanted)
+        return pd + self._strain_effort(model, ca.mtimes(rows, q), ca.mtimes(rows, qd))
+
+    def _strain_effort(self, model: Model, strain: Expression, rate: Expression) -> Expression:
+        """Gs s + Gd s' from strains and their rates, (joints,) each."""
+        import casadi as ca
+
         still = np.broadcast_to(self.still if self.still else 0.0, (model.joints,))
         Gs, Gd = (
             ca.DM(np.broadcast_to(gain, (model.joints,)).astype(float))
             for gain in (self.strain_gain, self.rate_gain)
         )
-        pd = JointPD(self.position_gain, self.velocity_gain).effort(model, q, qd, wanted)
-        return pd + Gs * (ca.mtimes(rows, q) - ca.DM(still)) + Gd * ca.mtimes(rows, qd)
+        return Gs * (strain - ca.DM(still)) + Gd * rate
+
+    def of_measurements(self, model: Model) -> tuple[list[str], Any]:
+        """Measured are joints, their rates, strains and, where they have a gain, strain rates."""
+        import casadi as ca
+
+        self.check(model)
+        k = model.joints
+        gauges = [name for gauge in self.gauges for name in gauge.names(model)]
+        names = [*model.coordinates[:k], *(f"d.{name}" for name in model.coordinates[:k]), *gauges]
+        with_rates = bool(np.any(self.rate_gain))
+        if with_rates:
+            names += [f"d.{name}" for name in gauges]
+        y = ca.MX.sym("y", len(names))
+        wanted = Wanted(*(ca.MX.sym(word, k) for word in ("r", "rd", "rdd")))
+        pd = JointPD(self.position_gain, self.velocity_gain)
+        servo = pd.effort(model, y[:k], y[k : 2 * k], wanted)
+        rate = y[3 * k :] if with_rates else ca.DM.zeros(k)
+        tau = servo + self._strain_effort(model, y[2 * k : 3 * k], rate)
+        inputs = [y, wanted.r, wanted.rd, wanted.rdd]
+        return names, ca.Function("law", inputs, [ca.densify(tau)])
 
 
 ARGUMENTS: Any = {

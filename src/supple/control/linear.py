@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from ..outputs.output import Motion, Output
 from ..outputs.sensor import Sensor
 from .controllers import Controller, Wanted
 from .plant import Plant, as_measures
+
+if TYPE_CHECKING:
+    import control
 
 __all__ = ["LinearController"]
 
@@ -186,6 +189,32 @@ class LinearController(Controller):
         C, D = self.C @ back, self.D + half * self.C @ back @ self.B
         back_in = None if self.anti_windup is None else period * back @ self.anti_windup
         return replace(self, A=A, B=B, C=C, D=D, period=period, anti_windup=back_in)
+
+    def to_control(self, model: Model | None = None) -> control.StateSpace:
+        """Return the same system for python-control, from [y, r] to tau as deviations.
+
+        With a model, inputs and outputs have its names. Its efforts act on the robot with a plus
+        sign: ``control.feedback(plant, law, sign=+1)`` closes the loop of y.
+        """
+        try:
+            import control
+        except ImportError:
+            raise SuppleError(
+                "python-control is not installed: pip install supple[control]"
+            ) from None
+        joints = [f"{i}" for i in range(len(self.tau0))]
+        measured = [f"y.{i}" for i in range(len(self.y0))]
+        if model is not None:
+            self.check(model)
+            joints = list(model.chain.motors)
+            measured = [name for output in self.measures for name in output.names(model)]
+        inputs = [*measured, *(f"reference.{name}" for name in joints)]
+        names: dict[str, Any] = {
+            "inputs": [name.replace(".", "_") for name in inputs],
+            "outputs": [f"effort_{name}".replace(".", "_") for name in joints],
+        }
+        period = 0 if self.period is None else self.period
+        return control.ss(self.A, self.B, self.C, self.D, period, **names)
 
     def closed(self, at: Plant, period: float | None = None, delay: float = 0.0) -> Array:
         """Return the matrix of the loop with a plant: of rates, or from sample to sample.

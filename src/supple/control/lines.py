@@ -23,7 +23,7 @@ from ..architectures.serial import place
 from ..arguments import number, reals, vector
 from ..errors import SuppleError
 from ..kernels.spatial import rotation_vector
-from ..robot import SerialRobot
+from ..robot import SerialRobot, a_robot
 from .trajectories import Trajectory
 
 __all__ = ["Line"]
@@ -61,6 +61,7 @@ class Line(Trajectory):
     smooth = True
 
     checks: ClassVar = {
+        "robot": a_robot,
         "start": vector(),
         "speed": number(0, above=True, unit="of metres per second"),
         "acceleration": number(0, above=True, unit="of metres per second squared"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from ..architectures.kinds import architecture_of, assembled
 from ..architectures.posing import inverse, led, posed
 from ..architectures.tree import Tree, placed
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Robot, need_robot
+from ..robot import DeltaRobot, Robot, a_robot
 from .trajectories import CirclePath, InvertedU, Trajectory
 
 __all__ = ["PlatformPath", "leads_platform"]
@@ -52,10 +52,11 @@ class PlatformPath(Trajectory):
     path: Trajectory
     smooth = True
 
+    checks: ClassVar = {"robot": a_robot}
+
     def __post_init__(self) -> None:
         """Check that it is a path for the robot, and that it can be followed."""
         super().__post_init__()
-        need_robot(self.robot)
         kind = architecture_of(self.robot)
         words, size = ("x, y", 2) if kind.planar else ("x, y, z", 3)
         if len(kind.drives) != size:

@@ -103,8 +103,12 @@ class ChainFunctions(Functions):
                 return None
             D = A.T @ np.asarray(laws.D, float) @ A
             D[np.abs(D) <= 1e-15 * np.abs(D).max(initial=0.0)] = 0.0
-            lost = dissipation(replace(laws, D=D.tolist()), q, qd)  # B leaves the joints alone
+            # B leaves the joints alone; outer pushes are known in q only
+            lost = dissipation(replace(laws, D=D.tolist(), pushes=()), q, qd)
             power = sub(dot(tau, qd[:joints]), dot(qd, lost))
+            if laws.pushes:
+                pushed = laws.push_forces(matvec(A.tolist(), q))
+                power = sub(power, dot(matvec(A.tolist(), qd), pushed))
             return tape.tape([*qd, *laws.forward_ends(q, qd, tau), power])
 
         found: Tape | None = self.derived(("rate in ends", law), make)

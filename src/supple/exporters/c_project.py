@@ -22,6 +22,7 @@ from ..equations.model import Model
 from ..errors import SuppleError
 from ..files.disk import write_text
 from ..outputs.measuring import named_outputs
+from .c_code import linear_law_text
 from .c_functions import (
     controller_function,
     followed_motion_functions,
@@ -33,9 +34,8 @@ from .c_functions import (
     stiffness_by_differences,
 )
 from .c_library import CLibrary, c_compiler
-from .c_source import CFunction, CSource, c_array, c_source
+from .c_source import CFunction, CSource, c_array, c_comment, c_source, c_tables
 from .exporter import Exporter, Request, Written, model_frequencies
-from .names import comment_text
 
 __all__ = ["CProject", "CText", "c_texts", "exported_frequencies"]
 
@@ -90,7 +90,7 @@ class CProject(Exporter):
         sources = {f"{name}.h": text.header, f"{name}.c": text.source}
         found = exported_frequencies(request, sources, notes)
 
-        head = _comment(request.error_lines(found, MODEL_RULE))
+        head = c_comment(request.error_lines(found, MODEL_RULE))
         files = {f"{name}.h": head + text.header, f"{name}.c": head + text.source}
         if text.jacobians:
             files[f"{name}_jacobians.c"] = head + text.jacobians
@@ -165,12 +165,6 @@ def exported_frequencies(request: Request, sources: dict[str, str], notes: list[
 # ---------------------------------------------------------------------- header and source
 
 
-def _comment(lines: list[str]) -> str:
-    """Return lines as one C comment; none of them can end it."""
-    body = "\n".join(f" * {comment_text(line)}".rstrip() for line in lines)
-    return f"/*\n{body}\n */\n"
-
-
 def _header(
     request: Request,
     declared: list[tuple[CFunction, str]],
@@ -190,7 +184,7 @@ def _header(
         lines.append(f"  {k}  {word}")
     guard = f"{name.upper()}_H"
     parts = [
-        _comment(lines),
+        c_comment(lines),
         f"#ifndef {guard}\n#define {guard}\n",
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
     ]
@@ -204,13 +198,13 @@ def _header(
         parts.append(f"#define {name}_{word} {value} /* {meanings[word]} */")
     parts.append("")
     for each, declaration in declared:
-        parts.append(_comment(each.about.split("\n")) + f"{declaration};\n")
+        parts.append(c_comment(each.about.split("\n")) + f"{declaration};\n")
     about_step = [
         "One step of the classical Runge-Kutta method, in place: q and qd after dt seconds under",
         "constant tau [JOINTS] and wrench [6]. Keep dt below 0.2 over the highest frequency in rad",
         "per second, or the vibration is damped by the method.",
     ]
-    parts.append(_comment(about_step) + f"{_step_declaration(name)};\n")
+    parts.append(c_comment(about_step) + f"{_step_declaration(name)};\n")
     for declaration, _ in texts:
         parts.append(declaration)
     parts.append("#ifdef __cplusplus\n}\n#endif\n#endif\n")
@@ -295,95 +289,13 @@ def _controller_texts(request: Request) -> tuple[list[CFunction], list[tuple[str
                 law = law.sampled(given.period)
             if law.period is None:
                 raise SuppleError("this law is continuous: give supple.Sampled(law, period)")
-            texts.append(_linear_law(name, law, model, limit))
+            texts.append(linear_law_text(name, law, model, limit))
         else:
             functions.append(controller_function(model, law, limit))
     observer = request.options.get("observer")
     if observer is not None:
         texts.append(_observer_text(name, observer, model))
     return functions, texts
-
-
-def _tables(values: dict[str, Any]) -> str:
-    """Constant tables inside a function."""
-    lines = []
-    for word, value in values.items():
-        size = max(np.size(value), 1)
-        lines.append(
-            f"    static const double {word}[{size}] = {{\n        {c_array(value, '        ')}}};"
-        )
-    return "\n".join(lines)
-
-
-def _linear_law(
-    name: str, law: LinearController, model: Model, limit: Array | None
-) -> tuple[str, str]:
-    states, inputs, joints = len(law.A), law.B.shape[1], len(law.tau0)
-    words = [word for output in law.measures for word in output.names(model)]
-    most = np.full(joints, 1e308) if limit is None else np.where(np.isfinite(limit), limit, 1e308)
-    about = _comment(
-        [
-            f"{type(law).__name__}, one step every {law.period!r} s.",
-            f"z [{max(states, 1)}]: its states, zero at the start, renewed by the call.",
-            f"y [{inputs - joints}]: {', '.join(words)}.",
-            f"r [{joints}]: joint coordinates wanted. tau [{joints}]: efforts.",
-        ]
-    )
-    declaration = (
-        f"void {name}_controller_step(double *z, const double *y, const double *r, double *tau)"
-    )
-    tables = _tables(
-        {
-            "A": law.A,
-            "B": law.B,
-            "C": law.C,
-            "D": law.D,
-            "offset": np.concatenate([law.y0, law.r0]),
-            "tau0": law.tau0,
-            "limit": most,
-        }
-    )
-    update = ""
-    if states:
-        update = f"""    for (i = 0; i < {states}; i++) {{
-        double sum = 0.0;
-        for (j = 0; j < {states}; j++) sum += A[i * {states} + j] * z[j];
-        for (j = 0; j < {inputs}; j++) sum += B[i * {inputs} + j] * u[j];
-        next[i] = sum;
-    }}
-    for (i = 0; i < {states}; i++) z[i] = next[i];
-"""
-        feedback = f"        for (j = 0; j < {states}; j++) sum += C[i * {states} + j] * z[j];\n"
-        declare = f"    double u[{inputs}], next[{states}];\n"
-    else:
-        feedback = ""
-        declare = f"    double u[{inputs}];\n"
-        tables = _tables(
-            {
-                "D": law.D,
-                "offset": np.concatenate([law.y0, law.r0]),
-                "tau0": law.tau0,
-                "limit": most,
-            }
-        )
-        update = "    (void)z;\n"
-    definition = f"""{declaration}
-{{
-{tables}
-{declare}    int i, j;
-
-    for (j = 0; j < {inputs}; j++)
-        u[j] = (j < {inputs - joints} ? y[j] : r[j - {inputs - joints}]) - offset[j];
-    for (i = 0; i < {joints}; i++) {{
-        double sum = tau0[i];
-{feedback}        for (j = 0; j < {inputs}; j++) sum += D[i * {inputs} + j] * u[j];
-        if (sum > limit[i]) sum = limit[i];
-        if (sum < -limit[i]) sum = -limit[i];
-        tau[i] = sum;
-    }}
-{update}}}
-"""
-    return about + f"{declaration};\n", definition
 
 
 def _observer_text(name: str, observer: Observer, model: Model) -> tuple[str, str]:
@@ -394,7 +306,7 @@ def _observer_text(name: str, observer: Observer, model: Model) -> tuple[str, st
             f"observer was designed for {len(plant.q)} coordinates, the model has {model.size}: "
             "give one made with supple.observer(model, theta, period=...)"
         )
-    about = _comment(
+    about = c_comment(
         [
             f"Kalman filter about rest, one step every {observer.period!r} s.",
             f"z [{states}]: its states, zero at the start, renewed by the call.",
@@ -404,7 +316,7 @@ def _observer_text(name: str, observer: Observer, model: Model) -> tuple[str, st
     )
     arguments = "double *z, const double *y, const double *tau, double *q, double *qd"
     declaration = f"void {name}_observer_step({arguments})"
-    tables = _tables(
+    tables = c_tables(
         {
             "A": observer.A,
             "B": observer.B,
@@ -486,7 +398,7 @@ def _test_program(request: Request) -> str:
         )
     numbers = "\n".join(listed)
     body = "\n".join(calls)
-    head = _comment(["Numbers of the Model beside those of the C. Returns 0 where they agree."])
+    head = c_comment(["Numbers of the Model beside those of the C. Returns 0 where they agree."])
     return f"""{head}#include <math.h>
 #include <stdio.h>
 

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CFunction", "CSource", "c_array", "c_source", "row_by_row"]
+from .names import comment_text
+
+__all__ = ["CFunction", "CSource", "c_array", "c_comment", "c_source", "c_tables", "row_by_row"]
 
 
 @dataclass(frozen=True)
@@ -167,3 +169,21 @@ def c_array(values: Any, indent: str = "    ") -> str:
     flat = [repr(float(x)) for x in np.asarray(values, float).ravel()] or ["0.0"]
     rows = [", ".join(flat[i : i + 4]) for i in range(0, len(flat), 4)]
     return f",\n{indent}".join(rows)
+
+
+def c_comment(lines: Sequence[str]) -> str:
+    """Return lines as one C comment; none of them can end it."""
+    body = "\n".join(f" * {comment_text(line)}".rstrip() for line in lines)
+    return f"/*\n{body}\n */\n"
+
+
+def c_tables(values: dict[str, Any]) -> str:
+    """Return constant tables for the inside of a function."""
+    import numpy as np
+
+    lines = []
+    for word, value in values.items():
+        size = max(np.size(value), 1)
+        inside = c_array(value, "        ")
+        lines.append(f"    static const double {word}[{size}] = {{\n        {inside}}};")
+    return "\n".join(lines)

@@ -18,8 +18,7 @@ from ..equations.accuracy import ModelWarning
 from ..equations.build import build
 from ..equations.model import Model
 from ..errors import SuppleError
-from ..files import load
-from ..robot import Robot
+from ..robot import Robot, a_robot
 from ..studies.configuration import where
 from ..studies.vibration.modes import modes
 from .exporter import Exporter, Request
@@ -70,11 +69,7 @@ class Export(Answer):
 
 
 def _robot_or_model(name: str, given: Any) -> Robot | Model:
-    if isinstance(given, Robot | Model):
-        return given
-    if isinstance(given, str | Path):
-        return load(given)
-    raise SuppleError(f"{name} is {shown(given)}: give a Robot, a Model, or the name of a robot")
+    return given if isinstance(given, Model) else a_robot(name, given)
 
 
 def _format(name: str, given: Any) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..answers.answer import Answer
 from ..arguments import checked, counts, listed, optional, reals, shown, whole
 from ..errors import SuppleError
-from ..files import load
-from ..robot import Robot
+from ..robot import Robot, a_robot
 from .engines import ENGINES, Asked
 from .export import certified_frequencies, default_pose
 
@@ -82,14 +80,6 @@ def validation_table(found: Validation) -> Any:
     return pandas.DataFrame(list(found.rows), columns=list(ValidationRow._fields))
 
 
-def _a_robot(name: str, given: Any) -> Robot:
-    if isinstance(given, str | Path):
-        return load(given)
-    if isinstance(given, Robot):
-        return given
-    raise SuppleError(f"{name} is {shown(given)}: give a Robot, or the name of one")
-
-
 def _show_progress(words: str) -> None:
     """Replace the line on the error stream, where that is a terminal."""
     if sys.stderr.isatty():
@@ -98,7 +88,7 @@ def _show_progress(words: str) -> None:
 
 
 @checked(
-    robot=_a_robot,
+    robot=a_robot,
     theta=optional(reals),
     engines=optional(listed),
     segments=counts(1, 200),

@@ -10,12 +10,14 @@ from typing import Any
 
 from .. import library
 from ..architectures.kinds import FAMILIES
+from ..arguments import checked
 from ..editing import dumped
 from ..errors import RobotError, SuppleError
 from ..faults import nearest, shown, validated
-from ..robot import Robot, need_robot
+from ..robot import Robot, a_robot, need_robot
 from .data import read_bytes
 from .disk import check_place, write_text
+from .lenient import judge_inertias
 from .reading import Document, read
 from .sidecar import Sidecar
 from .urdf import urdf_robot
@@ -35,6 +37,8 @@ ARCHITECTURES: dict[str, type[Robot]] = {
 def load(
     source: str | os.PathLike[str],
     sidecar: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    *,
+    lenient: bool = False,
 ) -> Robot:
     """Read a robot from a file, from the library by its name, or from a URDF.
 
@@ -46,12 +50,17 @@ def load(
     sidecar : str, path or mapping, optional
         For a URDF: which of its links bend, and with which material and section. A sidecar that
         names its `urdf` may be given alone as `source`.
+    lenient : bool
+        Take what is refused otherwise, with a `RobotWarning` each: a negative principal inertia as
+        zero; in the chain of a URDF, inertias that no rigid body can have as they are (robot files
+        take them with a note anyway), and joint limits in the wrong order as none.
 
     Returns
     -------
     Robot
         A `SerialRobot`, `DeltaRobot` or `MechanismRobot`. It is immutable;
-        ``robot.with_(path, value)`` returns a changed copy.
+        ``robot.with_(path, value)`` returns a changed copy. Every function that takes a Robot takes
+        `source` as well: ``supple.modes("industrial-3", [0, 0, 0])``.
 
     Raises
     ------
@@ -86,7 +95,7 @@ def load(
                 told = "this is not a sidecar: keys such as flexible: come first"
                 raise RobotError([told], beside)
             bends = validated(Sidecar, own.data, own.lines, beside, own.faults)
-        return _with_sidecar(text, bends, name)
+        return _with_sidecar(text, bends, name, lenient)
     document = read(text, name)
     no_robot = isinstance(document.data, Mapping) and "links" not in document.data
     if no_robot and {"urdf", "flexible"} & set(document.data):
@@ -94,16 +103,16 @@ def load(
         if given.urdf is None:
             raise RobotError(["urdf is missing: name the URDF file, or load it with this"], name)
         place = os.path.join(os.path.dirname(name), given.urdf)
-        return _with_sidecar(_text(place), given, place)
+        return _with_sidecar(_text(place), given, place, lenient)
     if sidecar is not None:
         raise SuppleError(f"sidecar is for a URDF: {name} is a robot file, which says it all")
-    return _robot(document, name)
+    return _robot(document._replace(data=judge_inertias(document.data, lenient)), name)
 
 
-def _with_sidecar(text: str, sidecar: Sidecar, where: str) -> Robot:
+def _with_sidecar(text: str, sidecar: Sidecar, where: str, lenient: bool) -> Robot:
     """The robot of a URDF and its sidecar; an exported sidecar holds it as a whole."""
     if sidecar.robot is None:
-        return urdf_robot(text, sidecar, where=where)
+        return urdf_robot(text, sidecar, where, lenient)
     if sidecar.urdf_sha256 not in (None, _digest(text)):
         raise RobotError(
             [
@@ -112,7 +121,7 @@ def _with_sidecar(text: str, sidecar: Sidecar, where: str) -> Robot:
             ],
             where,
         )
-    return _robot(Document(sidecar.robot, {}, []), where)
+    return _robot(Document(judge_inertias(sidecar.robot, lenient), {}, []), where)
 
 
 def sidecar_text(robot: Robot, urdf: str, text: str) -> str:
@@ -191,9 +200,10 @@ def _robot(document: Document, where: str) -> Robot:
         told = "architecture is missing: for a robot with closures add architecture: mechanism"
         raise RobotError([told], where)
     model = ARCHITECTURES[architecture]
-    return validated(model, document.data, document.lines, where, document.faults)
+    return validated(model, data, document.lines, where, document.faults)
 
 
+@checked(robot=a_robot)
 def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     """Write a robot as the text of a robot file.
 
@@ -218,7 +228,6 @@ def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     >>> print(text.splitlines()[0])
     supple: 1
     """
-    need_robot(robot)
     text = write(dumped(robot))
     if path is not None:
         write_text(check_place(path), text)

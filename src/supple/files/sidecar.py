@@ -9,10 +9,11 @@ from pydantic import ConfigDict, Field
 from ..answers.held import FrozenTable
 from ..robot import Body, Elastic, Material
 from ..robot.body import Description
+from ..robot.springs import Gear
 from ..sections import Section
-from ..values import Table, Triple
+from ..values import NonNegative, Positive, Table, Triple
 
-__all__ = ["FlexibleLink", "Sidecar"]
+__all__ = ["FlexibleLink", "JointDrive", "Sidecar"]
 
 
 class FlexibleLink(Elastic):
@@ -47,6 +48,25 @@ class FlexibleLink(Elastic):
         return None
 
 
+class JointDrive(Description):
+    """What a URDF does not say of a joint: its gear's stiffness, and the motor's inertia.
+
+    The same words as in the `joint` of a robot file; what is given replaces what the URDF says.
+    """
+
+    stiffness: Positive | None = None
+    rotor_inertia: NonNegative | None = None
+    gear: Gear | None = None
+    damping: NonNegative | None = None
+    friction: NonNegative | None = None
+    effort_limit: Positive | None = None
+    speed_limit: Positive | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Return what was given, ready for the joint of a robot file."""
+        return {key: value for key, value in dict(self).items() if value is not None}
+
+
 class Sidecar(Description):
     """What a URDF cannot say.
 
@@ -63,6 +83,7 @@ class Sidecar(Description):
     materials: Table[Material] = Field(default_factory=FrozenTable)
     sections: Table[Section] = Field(default_factory=FrozenTable)
     flexible: dict[str, FlexibleLink] = Field(default_factory=dict)
+    joints: dict[str, JointDrive] = Field(default_factory=dict)
     payload: Body | None = None
     robot: dict[str, Any] | None = None
     urdf_sha256: str | None = None

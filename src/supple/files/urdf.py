@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,7 @@ from ..errors import RobotError, RobotWarning
 from ..faults import nearest, shown, validated
 from ..kernels.spatial import axis_rotation, cross_matrix, rpy_of
 from ..robot import Body, Elastic, Robot, SerialRobot
+from .lenient import without_negative
 from .sidecar import FlexibleLink, Sidecar
 from .urdf_text import UrdfJoint, UrdfLink, read_urdf
 
@@ -22,6 +24,15 @@ __all__ = ["urdf_robot"]
 Array = NDArray[np.float64]
 _PLACED = ("length", "tip", "roll")  # of a beam: where the URDF's frames say
 NO_LIMIT = 100.0  # m: stroke of a sliding joint without limits
+# Words in the names of links and joints that grasp, and of frames at which tools are held
+_FINGER = re.compile(
+    r"finger|thumb|knuckle|jaw|claw|pinky|hand.*_(index|middle|ring|little|mrl)", re.IGNORECASE
+)
+_GRIPPER = re.compile(r"gripper", re.IGNORECASE)
+_WRIST = re.compile(r"yaw|pitch|roll|wrist", re.IGNORECASE)
+_TOOL = re.compile(
+    r"tool|tcp|flange|end_?effector|grasp|(^|_)eef?(_|$)|(^|_)tip(_|$)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -34,17 +45,23 @@ class _Tree:
     root: str
 
 
-def urdf_robot(text: str, sidecar: Sidecar, where: str = "") -> Robot:
+def urdf_robot(text: str, sidecar: Sidecar, where: str = "", lenient: bool = False) -> Robot:
     """Return the chain of a URDF from base to tip as a serial robot, bending as the sidecar says.
 
     Each link keeps its URDF frame: root = parent frame . origin . motion. What is left out or
-    lumped is told by a RobotWarning; a loop, a floating or planar joint in the chain and an
-    unphysical inertia are refused. A mimic joint follows the one it names where both move the tip.
+    lumped is told by a RobotWarning; a loop, a floating or planar joint in the chain and, unless
+    `lenient`, an unphysical inertia on it are refused. A mimic joint follows the one it names where
+    both move the tip.
     """
-    name, links, joints = read_urdf(text, where)
+    name, links, joints = read_urdf(text, where, lenient)
     tree = _tree(links, joints, where)
     base, tip = _ends(tree, sidecar, where)
     chain = _chain(tree, base, tip, where)
+    tree = _with_usable_inertias(tree, chain, sidecar, lenient, where)
+    _check_drives(chain, sidecar, where)
+    renamed = [joint.child for joint in chain if _one_word(joint.child) != joint.child]
+    if renamed:
+        _warn(f"dots and spaces in the names of links become underscores: {', '.join(renamed)}")
     on_it = [joint.child for joint in chain]
     for flexible in sidecar.flexible:
         if flexible not in on_it:
@@ -61,7 +78,77 @@ def urdf_robot(text: str, sidecar: Sidecar, where: str = "") -> Robot:
         sidecar = sidecar.model_copy(update={"flexible": kept})
         robot = _assembled(tree, chain, sidecar, name, where)
     _tell_masses(tree, sidecar, robot)
+    if sidecar.flexible and not any(drive.stiffness for drive in sidecar.joints.values()):
+        _warn(
+            "all gears are rigid: those of most arms are softer than the links; give their "
+            "stiffness in N m/rad, as joints: {JOINT: {stiffness: 2e4}} in the sidecar or by "
+            "--stiffness JOINT=2e4"
+        )
     return robot
+
+
+def _with_usable_inertias(
+    tree: _Tree, chain: list[UrdfJoint], sidecar: Sidecar, lenient: bool, where: str
+) -> _Tree:
+    """Judge the inertias that no body has: a fault on the chain, a note elsewhere.
+
+    They are taken as they are, negative principal values as zero. A beam that replaces the inertial
+    of its link makes it one that does not matter.
+    """
+    mattering = []
+    for joint in chain:
+        bends = sidecar.flexible.get(joint.child)
+        if bends is None or bends.rest == "keep":
+            mattering.append(joint.child)
+    faults = []
+    elsewhere = []
+    links = dict(tree.links)
+    for name, link in tree.links.items():
+        if link.mass == 0 and link.inertia.any() and name in mattering:
+            _warn(f"link {name} has an inertia but no mass: it is taken as it is")
+        if link.problem is None:
+            continue
+        lifted = without_negative(link.inertia)
+        how = "taken as it is" if lifted is link.inertia else "taken with zero instead"
+        links[name] = replace(link, inertia=lifted)
+        if name not in mattering:
+            elsewhere.append(name)
+        elif lenient:
+            _warn(f"link {name}: inertia: {link.problem}; {how}")
+        else:
+            faults.append(
+                f"link {shown(name)}: inertia: {link.problem}; mend it, or load it with --lenient "
+                "(lenient=True)"
+            )
+    if faults:
+        raise RobotError(faults, where)
+    if elsewhere:
+        _warn(f"inertias that no body has, off the chain and taken: {', '.join(elsewhere)}")
+    return replace(tree, links=links)
+
+
+def _check_drives(chain: list[UrdfJoint], sidecar: Sidecar, where: str) -> None:
+    """Refuse `joints` of a sidecar that do not move the tip."""
+    moving = [joint for joint in chain if joint.type != "fixed" and joint.mimic is None]
+    known = [joint.name for joint in moving] + [joint.child for joint in moving]
+    faults = []
+    for given in sidecar.joints:
+        if given not in known:
+            near = nearest(given, known)
+            names = ", ".join(joint.name for joint in moving)
+            hint = f"did you mean '{near}'?" if near else f"they are {names}"
+            faults.append(f"joints.{given} is no joint that moves the tip: {hint}")
+    if faults:
+        raise RobotError(faults, where)
+
+
+def _drive_of(joint: UrdfJoint, sidecar: Sidecar) -> dict[str, Any]:
+    """What the sidecar says of a joint, by the name of the link it moves or its own, which wins."""
+    given: dict[str, Any] = {}
+    for name in (joint.child, joint.name):
+        if name in sidecar.joints:
+            given |= sidecar.joints[name].given()
+    return given
 
 
 def _assembled(
@@ -83,12 +170,15 @@ def _assembled(
             after = None if following is None else following.child
             rest = _lumped(tree, joint.child, after, own=False)
             carried = _beam(parts, joint, bends, (rest, following), carried, where)
+        for part in parts[first:]:
+            part["name"] = _one_word(part["name"])
         own[joint.name] = parts[first]["name"]
+        parts[first]["joint"] |= _drive_of(joint, sidecar)
     for part in parts:
         if "mimic" in part["joint"]:
             part["joint"]["mimic"]["joint"] = own[part["joint"]["mimic"]["joint"]]
     if not np.array_equal(carried, np.eye(4)):
-        last = {"name": f"{tip}_tip", "theory": "rigid", "joint": {"type": "fixed"}}
+        last = {"name": _one_word(f"{tip}_tip"), "theory": "rigid", "joint": {"type": "fixed"}}
         if tip in sidecar.flexible:
             carried[:3, 3] = 0.0  # the tip of a beam is its end, in URDF axes
         last["joint"] = {"type": "fixed", "mount": _mount(carried)}
@@ -105,10 +195,15 @@ def _assembled(
     return validated(SerialRobot, data, where=where)
 
 
+def _one_word(name: str) -> str:
+    """A URDF's name as that of a link, which is part of dotted paths."""
+    return re.sub(r"[\s.]", "_", name)
+
+
 def _beam_mass(robot: Robot, name: str) -> Array:
     """(6, 6) rigid mass of a link's beam about its root, in the beam's axes."""
     assert isinstance(robot, SerialRobot)
-    link = next(each for each in robot.links if each.name == name)
+    link = next(each for each in robot.links if each.name == _one_word(name))
     return beam_of(robot, link).mass_matrix()
 
 
@@ -243,7 +338,10 @@ def _tree(links: list[UrdfLink], joints: list[UrdfJoint], where: str) -> _Tree:
 
 
 def _ends(tree: _Tree, sidecar: Sidecar, where: str) -> tuple[str, str]:
-    """Base and tip: those named, else the root and the link behind the most moving joints."""
+    """Base and tip: those named, else the root and the link behind the most moving joints.
+
+    A finger is no tip where anything else moves: the frame that carries it is.
+    """
     for key, given in (("base", sidecar.base), ("tip", sidecar.tip)):
         if given is not None and given not in tree.links:
             near = nearest(given, tree.links)
@@ -252,15 +350,37 @@ def _ends(tree: _Tree, sidecar: Sidecar, where: str) -> tuple[str, str]:
     base = sidecar.base or tree.root
     if sidecar.tip is not None:
         return base, sidecar.tip
-    best, tip, open_ = (-1, -1), base, [(base, 0, 0)]
+    tip, moving = _farthest(tree, base, fingers=False)
+    if moving == 0:
+        tip, _ = _farthest(tree, base, fingers=True)
+    return base, tip
+
+
+def _farthest(tree: _Tree, base: str, fingers: bool) -> tuple[str, int]:
+    """The link behind the most moving joints, and how many: the tool's, else the deepest."""
+    best = (-1, False, -1)
+    tip = base
+    open_ = [(base, 0, 0)]
     while open_:
         name, moving, depth = open_.pop(0)
-        if (moving, depth) > best:
-            best, tip = (moving, depth), name
+        rank = (moving, bool(_TOOL.search(name)), depth)
+        if rank > best:
+            best = rank
+            tip = name
         for joint in tree.below[name]:
+            if _grasps(joint) and not fingers:
+                continue
             moves = joint.type != "fixed" and joint.mimic is None
             open_.append((joint.child, moving + moves, depth + 1))
-    return base, tip
+    return tip, best[0]
+
+
+def _grasps(joint: UrdfJoint) -> bool:
+    """Whether a joint carries a finger, by the names of the joint and of its link."""
+    opens = _GRIPPER.search(joint.name) and not _WRIST.search(joint.name)
+    if joint.type != "fixed" and (opens or _FINGER.search(joint.name)):
+        return True
+    return bool(_FINGER.search(joint.child))
 
 
 def _chain(tree: _Tree, base: str, tip: str, where: str) -> list[UrdfJoint]:
@@ -292,7 +412,7 @@ def _chain(tree: _Tree, base: str, tip: str, where: str) -> list[UrdfJoint]:
             chain[i] = replace(joint, type="fixed", origin=held, mimic=None)
     if faults:
         raise RobotError(faults, where)
-    light = [joint.child for joint in chain if not tree.links[joint.child].mass]
+    light = [joint.child for joint in chain if tree.links[joint.child].is_massless]
     if light:
         _warn(f"without an inertial, and massless here: {', '.join(light)}")
     on_it = {joint.child for joint in chain}
@@ -311,8 +431,8 @@ def _lumped(tree: _Tree, name: str, following: str | None, own: bool = True) -> 
     while open_:
         at, T, counts = open_.pop()
         link, R = tree.links[at], T[:3, :3]
-        if counts and link.mass:
-            bodies.append((link.mass, T[:3, 3] + R @ link.com, R @ link.inertia @ R.T))
+        if counts and not link.is_massless:
+            bodies.append((link.mass or 0.0, T[:3, 3] + R @ link.com, R @ link.inertia @ R.T))
         for joint in tree.below[at]:
             if at == name and joint.child == following:
                 continue
@@ -323,9 +443,9 @@ def _lumped(tree: _Tree, name: str, following: str | None, own: bool = True) -> 
 def _one(bodies: list[tuple[float, Array, Array]]) -> Body:
     """Bodies (mass, centre, tensor about it) as one."""
     mass = sum(m for m, _, _ in bodies)
-    if not mass or len(bodies) == 1:
+    if len(bodies) == 1:
         return _body(*bodies[0])
-    com = sum((m * c for m, c, _ in bodies), np.zeros(3)) / mass
+    com = sum((m * c for m, c, _ in bodies), np.zeros(3)) / (mass or 1.0)
     tensor = np.zeros((3, 3))
     for m, c, inertia in bodies:
         C = cross_matrix(c - com)
@@ -413,10 +533,7 @@ def _beam(
     part: dict[str, Any] = {"name": name, "joint": place, **own, "length": length}
     tips = [body for body in (bends.end,) if body is not None]
     if rest is not None:  # what hangs from it is carried by its end
-        moved = Body(
-            mass=rest.mass, com=tuple((np.asarray(rest.com) - stop).tolist()), inertia=rest.inertia
-        )
-        tips.append(moved)
+        tips.append(rest.model_copy(update={"com": tuple((np.asarray(rest.com) - stop).tolist())}))
     if tips:
         whole = _one([(tip.mass, np.asarray(tip.com), tip.tensor()) for tip in tips])
         part["tip"] = _turned(whole, beam[:3, :3])

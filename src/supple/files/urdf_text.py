@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import logging
+import re
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 from xml.parsers import expat
@@ -15,15 +17,15 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import RobotError, SuppleError
+from ..errors import RobotError, RobotWarning, SuppleError
 from ..faults import nearest, shown
+from ..robot.body import inertia_fault
 
 __all__ = ["UrdfJoint", "UrdfLink", "followed", "read_urdf"]
 
 Array = NDArray[np.float64]
 DEPTH, ELEMENTS = 40, 200_000
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
-TRIANGLE = 1e-3  # of the largest principal moment: rounding in files, no more
 # Numbers of an element: attribute, how many, needed.
 _NUMBERS: dict[str, tuple[tuple[str, int, bool], ...]] = {
     "origin": (("xyz", 3, False), ("rpy", 3, False)),
@@ -39,12 +41,22 @@ _READ_IN = {"joint", "link", "inertial"}  # elsewhere (visual, collision) nothin
 
 @dataclass(frozen=True)
 class UrdfLink:
-    """A link: mass, mass centre and inertia about it in link axes; None without `inertial`."""
+    """A link: mass, mass centre and inertia about it in link axes; None without `inertial`.
+
+    `problem` says why no body has this inertia, if that is so; whether it matters depends on where
+    the link hangs.
+    """
 
     name: str
     mass: float | None
     com: Array
     inertia: Array
+    problem: str | None = None
+
+    @property
+    def is_massless(self) -> bool:
+        """Whether it has neither mass nor inertia."""
+        return not self.mass and not self.inertia.any()
 
 
 @dataclass(frozen=True)
@@ -77,8 +89,16 @@ class _Scan:
     count: int = 0
 
 
-def read_urdf(text: str, where: str = "") -> tuple[str, list[UrdfLink], list[UrdfJoint]]:
-    """Return name, links and joints of a URDF, or raise RobotError with every fault of it."""
+def read_urdf(
+    text: str, where: str = "", lenient: bool = False
+) -> tuple[str, list[UrdfLink], list[UrdfJoint]]:
+    """Return name, links and joints of a URDF, or raise RobotError with every fault of it.
+
+    With `lenient` joint limits in the wrong order, which some programs read as none, are left out
+    with a note.
+    """
+    # Blank lines before the declaration are a common slip, which XML forbids: it is left out
+    text = re.sub(r"^\s+<\?xml[^>]*\?>", lambda found: "\n" * found[0].count("\n"), text)
     scan = _Scan()
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -123,7 +143,7 @@ def read_urdf(text: str, where: str = "") -> tuple[str, list[UrdfLink], list[Urd
         scan.faults.append("the robot has no link: a URDF needs at least one <link>")
     if scan.faults:
         raise RobotError(scan.faults[:50], where)
-    return _by_yourdfpy(text, where)
+    return _by_yourdfpy(text, where, lenient)
 
 
 def _look(scan: _Scan, tag: str, attributes: dict[str, str], line: int) -> None:
@@ -165,7 +185,9 @@ def _look(scan: _Scan, tag: str, attributes: dict[str, str], line: int) -> None:
             scan.faults.append(f"{told} (line {line})")
 
 
-def _by_yourdfpy(text: str, where: str) -> tuple[str, list[UrdfLink], list[UrdfJoint]]:
+def _by_yourdfpy(
+    text: str, where: str, lenient: bool
+) -> tuple[str, list[UrdfLink], list[UrdfJoint]]:
     try:
         import yourdfpy
     except ImportError:
@@ -184,10 +206,10 @@ def _by_yourdfpy(text: str, where: str) -> tuple[str, list[UrdfLink], list[UrdfJ
         raise RobotError([f"yourdfpy cannot read this URDF: {said}"], where) from None
     faults: list[str] = []
     links = [_link(each, faults) for each in read.links]
-    joints = [_joint(each, faults) for each in read.joints]
+    joints = [_joint(each, faults, lenient) for each in read.joints]
     if faults:
         raise RobotError(faults, where)
-    return str(read.name), links, followed(joints, where)
+    return str(read.name), links, followed(joints, where, lenient)
 
 
 def _link(given: Any, faults: list[str]) -> UrdfLink:
@@ -197,25 +219,15 @@ def _link(given: Any, faults: list[str]) -> UrdfLink:
     origin = np.eye(4) if inertial.origin is None else inertial.origin
     mass = float(inertial.mass or 0.0)
     tensor = np.zeros((3, 3)) if inertial.inertia is None else inertial.inertia
-    values = np.linalg.eigvalsh(tensor)
-    why = ""
     if mass < 0:
-        why = f"mass is {mass:g} kg: it must not be negative"
-    elif mass == 0 and np.abs(tensor).max() > 0:
-        why = "mass is 0 but it has an inertia: give both, or neither"
-    elif values[0] < -1e-12 * max(values[2], 0.0):
-        why = f"inertia has a negative principal value, {values[0]:g} kg m^2"
-    elif values[0] + values[1] < (1 - TRIANGLE) * values[2]:
-        told = ", ".join(f"{v:g}" for v in values)
-        why = f"principal inertias {told} belong to no body: two of them must exceed the third"
-    if why:
-        faults.append(f"link {shown(given.name)}: {why}")
+        faults.append(f"link {shown(given.name)}: mass is {mass:g} kg: it must not be negative")
         return UrdfLink(given.name, None, np.zeros(3), np.zeros((3, 3)))
     R = origin[:3, :3]
-    return UrdfLink(given.name, mass, origin[:3, 3], R @ tensor @ R.T)
+    problem = inertia_fault(tensor, mass)
+    return UrdfLink(given.name, mass, origin[:3, 3], R @ tensor @ R.T, problem)
 
 
-def _joint(given: Any, faults: list[str]) -> UrdfJoint:
+def _joint(given: Any, faults: list[str], lenient: bool) -> UrdfJoint:
     axis, limit = np.asarray(given.axis, float), given.limit
     if not axis.any() and given.type in ("revolute", "continuous", "prismatic"):
         faults.append(f"joint {shown(given.name)}: axis is 0 0 0: give a direction, such as 0 0 1")
@@ -224,8 +236,12 @@ def _joint(given: Any, faults: list[str]) -> UrdfJoint:
         limits = (limit.lower or 0.0, limit.upper or 0.0)
         if limits[0] >= limits[1]:
             if limits[0] > limits[1]:
-                told = f"limits {limits[0]:g}, {limits[1]:g}: the lower one must be below the upper"
-                faults.append(f"joint {shown(given.name)}: {told}")
+                sentence = f"joint {shown(given.name)}: limits {limits[0]:g}, {limits[1]:g}: "
+                sentence += "the lower one must be below the upper"
+                if lenient:
+                    warnings.warn(f"{sentence}; taken as none", RobotWarning, stacklevel=6)
+                else:
+                    faults.append(sentence)
             limits = None
     dynamics, mimic = given.dynamics, given.mimic
     damping, friction = (
@@ -252,22 +268,32 @@ def _joint(given: Any, faults: list[str]) -> UrdfJoint:
     )
 
 
-def followed(joints: list[UrdfJoint], where: str) -> list[UrdfJoint]:
-    """Return the joints, each mimic one as it follows the joint at the end of its line."""
+def followed(joints: list[UrdfJoint], where: str, lenient: bool = False) -> list[UrdfJoint]:
+    """Return the joints, each mimic one as it follows the joint at the end of its line.
+
+    With `lenient` one that mimics no joint of the file is a joint of its own, with a note.
+    """
     by_name, found, faults = {joint.name: joint for joint in joints}, [], []
     for joint in joints:
         at, way, multiplier, offset = joint, [joint.name], 1.0, 0.0
-        while at.mimic is not None:
+        while (leader := at.mimic) is not None:
             offset, multiplier = offset + multiplier * at.offset, multiplier * at.multiplier
-            if at.mimic not in by_name or at.mimic in way:
-                near = nearest(at.mimic, by_name)
-                told = f"mimics {shown(at.mimic)}, which is no joint"
+            if leader not in by_name or leader in way:
+                near = nearest(leader, by_name)
+                told = f"mimics {shown(leader)}, which is no joint"
                 told += f"; did you mean '{near}'?" if near else ""
-                if at.mimic in way:
+                if leader in way:
                     told = "mimics itself" + f" by way of {', '.join(way[1:])}" * (len(way) > 1)
-                faults.append(f"joint {shown(joint.name)} {told}")
+                sentence = f"joint {shown(joint.name)} {told}"
+                if lenient and leader not in way:
+                    at = joint
+                    multiplier = 1.0
+                    offset = 0.0
+                    warnings.warn(f"{sentence}; taken as its own", RobotWarning, stacklevel=5)
+                else:
+                    faults.append(sentence)
                 break
-            at = by_name[at.mimic]
+            at = by_name[leader]
             way.append(at.name)
         other = None if at is joint else at.name
         found.append(replace(joint, mimic=other, multiplier=multiplier, offset=offset))

@@ -239,6 +239,8 @@ class TreeMotion:
         loaded = self.plan.wrench is not None
         moved = functions.tree("loaded")(*motion, wrench) if loaded else None
         force = functions.tree("inverse")(*motion) if moved is None else moved
+        for name in functions.at_rest:
+            force = force + functions.tree(name)(z)
         lost = functions.tree("lost")(z, zd)
         symbols = loops.symbols
         rate = ca.SX.sym("v", self.size)
@@ -247,7 +249,7 @@ class TreeMotion:
         closures = ca.Function("closures", [symbols.z, rate], ca.cse([symbols.c, C, second]))
         parts = [
             functions.tree("mass")(z),
-            force + functions.tree("elastic")(z) + lost,
+            force + lost,
             ca.dot(zd, lost),
             *closures(z, zd),
         ]

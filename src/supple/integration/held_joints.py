@@ -100,6 +100,52 @@ class Flexible:
         found = np.linalg.solve(by_q, -push.reshape(len(q), m)[..., None])
         return np.asarray(found[..., 0], np.float64)
 
+    def forced(self, path: Trajectory, step: float) -> tuple[Array, Array]:
+        """Return times (n,) and the elastic motion q_f (n, m) that a path of the joints forces.
+
+        The joints follow the path exactly; the elastic rows are linear in q_f, which is small.
+        Gauss' implicit method of two stages (order 4), steps no longer than `step` and none over a
+        break of the path. The robot starts at rest and unbent.
+        """
+        m = self.model.size - self.model.joints
+        root = np.sqrt(3) / 6
+        weights = np.array([[0.25, 0.25 - root], [0.25 + root, 0.25]])
+        identity = np.eye(2 * m)
+        x = np.zeros(2 * m)
+        times = [0.0]
+        states = [x]
+        edges = [0.0, *(t for t in path.breaks if 0 < t < path.duration), path.duration]
+        for start, stop in pairwise(edges):
+            count = int(np.ceil((stop - start) / step - 1e-9))
+            h = (stop - start) / count
+            begins = start + h * np.arange(count)
+            stages = [self._linear(path, begins + h * (0.5 + sign * root)) for sign in (-1, 1)]
+            # The two stages' slopes K solve (I - h a A) K = A x + f.
+            left = np.zeros((count, 4 * m, 4 * m))
+            for i, (A, _) in enumerate(stages):
+                for j in range(2):
+                    rows = slice(2 * m * i, 2 * m * (i + 1))
+                    columns = slice(2 * m * j, 2 * m * (j + 1))
+                    left[:, rows, columns] = (i == j) * identity - h * weights[i, j] * A
+            inverse = np.linalg.inv(left)
+            for k in range(count):
+                slopes = inverse[k] @ np.concatenate([A[k] @ x + f[k] for A, f in stages])
+                x = x + h / 2 * (slopes[: 2 * m] + slopes[2 * m :])
+                times.append(start + h * (k + 1))
+                states.append(x)
+        return np.array(times), np.array(states)[:, :m]
+
+    def _linear(self, path: Trajectory, t: Array) -> tuple[Array, Array]:
+        """A (n, 2m, 2m) and f (n, 2m) of x' = A x + f, x = [q_f, q_f'], at times of a path."""
+        theta, rate, acceleration = path(t)
+        m = self.model.size - self.model.joints
+        unbent = np.zeros((len(t), m))
+        q = np.hstack([theta, unbent])
+        qd = np.hstack([rate, unbent])
+        push = np.zeros((len(t), 2 * m))
+        push[:, m:] = self.rows(q, qd, acceleration)[0].reshape(len(t), m)
+        return self.matrices(q, qd, acceleration), push
+
     def transition(self, path: Trajectory, end: float, phase: float = 0.4) -> Array:
         """Return the transition matrix (2 m, 2 m) of the free elastic motion from 0 to `end`.
 

@@ -457,7 +457,16 @@ def as_wrench(wrench: Any, duration: float) -> Input | None:
     """Return the tip wrench as an Input, None where there is none."""
     if wrench is None:
         return None
-    if not isinstance(wrench, Input) and not callable(wrench) and np.shape(wrench) == (3,):
+    if isinstance(wrench, str | PathLike):
+        wrench = Table.from_csv(wrench)
+        if wrench.values.shape[1] != 6:
+            raise SuppleError(
+                f"the wrench file has {wrench.values.shape[1]} columns besides t: give six, force "
+                "x, y, z and moment x, y, z"
+            )
+    if isinstance(wrench, tuple) and len(wrench) == 2 and np.ndim(wrench[1]) == 2:
+        wrench = Table(*wrench)
+    elif not isinstance(wrench, Input) and not callable(wrench) and np.shape(wrench) == (3,):
         wrench = np.concatenate([np.asarray(wrench, float), np.zeros(3)])  # a force has no moment
     load = as_input(wrench, 6, duration, "wrench")
     if isinstance(load, Feedback):

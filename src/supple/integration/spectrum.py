@@ -232,7 +232,8 @@ def _linearised(
     """A (2 N, 2 N) about a state."""
     (t, q, qd), n, k, h = state, model.size, model.joints, 1e-6
     e = h * np.eye(n)
-    lost = model.functions.evaluator("dissipation")(np.tile(q, (n, 1)), e)[0]
+    dissipation = model.functions.evaluator("dissipation")
+    lost = dissipation(np.tile(q, (n, 1)), e)[0] - dissipation(q, 0 * q)[0]
     by_q, by_qd = -stiffness_at(model, q), -lost.T / h
     M = model.mass_matrix(q)
     if isinstance(controller, Decoupling):  # qdd of the joints is what the law wants

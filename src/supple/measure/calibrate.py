@@ -22,9 +22,8 @@ from ..arguments import checked, listed, number, optional, vector
 from ..control.shapers import SHAPERS, Shaper, shaper
 from ..editing import dumped
 from ..errors import SuppleError
-from ..robot import Robot
+from ..robot import Robot, a_robot
 from ..studies.vibration.modes import modes
-from .identify import load_robot
 from .resonances import Resonances, load_recordings, resonances
 from .signals import noise_floor
 
@@ -120,6 +119,7 @@ class Calibration(Answer):
 
 
 @checked(
+    robot=optional(a_robot),
     rate=optional(number(0, above=True, unit="in Hz")),
     band=optional(vector(2)),
     shapers=optional(listed),
@@ -218,7 +218,7 @@ def calibrate(
         )
     described: tuple[Any, ...] = (None, 0, 1.0, np.zeros((0, 0)), np.zeros(0))
     if robot is not None:
-        described = _on_robot(load_robot(robot), theta, resonance, zeta)
+        described = _on_robot(a_robot("robot", robot), theta, resonance, zeta)
     elif theta is not None:
         raise SuppleError("theta is given without a robot: give robot= as well")
     return Calibration(

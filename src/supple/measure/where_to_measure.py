@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from ..answers.answer import Answer
 from ..arguments import checked, listed, number, one_of, optional, shown, switch, whole
 from ..errors import SuppleError
-from ..robot import Robot
+from ..robot import Robot, a_robot
 from ..studies.design.varied import coordinate_names
 from .estimation import Problem
 from .identifiability import blind_directions, describe_blindness
-from .identify import load_robot, make_experiments
+from .identify import make_experiments
 from .parameters import ParameterSet
 from .tables import MeasuredTable, load_tables
 
@@ -87,6 +87,7 @@ class MeasurementPlan(Answer):
 
 
 @checked(
+    robot=a_robot,
     free=listed,
     count=whole(1, 1000),
     noise=optional(number(0, above=True)),
@@ -156,7 +157,7 @@ def where_to_measure(
     >>> plan.theta.shape
     (2, 3)
     """
-    nominal = load_robot(robot)
+    nominal = a_robot("robot", robot)
     parameters = ParameterSet.of(nominal, free, start=start, priors=priors, ties=ties)
     tables, poses = _tables(nominal, candidates, kind, modes)
     blocks: list[Array] = []

@@ -167,6 +167,9 @@ def carried(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
     for k, (section, x) in enumerate(zip(pose.sections, places, strict=True)):
         force = found.on_sections[n][k]
         if isinstance(described, Slider) and 0 < k <= len(described.spots):
+            if not described.spots[k - 1].held:  # a load on the beam itself
+                own = vadd(own, moved(scale(within(x, at.x), force), section.arm))
+                continue
             # held by the hub along the beam, which slides through
             force = scale(within(x, at.x), [0.0, *force[1:]])
         elif k and not isinstance(described, Slider) and x < at.x * (1 - 1e-12):

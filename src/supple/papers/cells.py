@@ -1,7 +1,8 @@
 """Cell, Claim, Reproduction: a paper's printed numbers beside ours, each with a verdict.
 
-A verdict follows from a number: a Cell's from the Window in which ours lies, a Claim's from every
-Measure lying within its bounds. Outside all of them it is `differs`, so each verdict can fail.
+A verdict follows from numbers. A Cell's is that of the Window in which ours lies. A Claim's follows
+from its Measures, each of which says whose bounds it has to keep: those of the paper's statement,
+those of an independent computation of our number, or those of the paper with a known correction.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ __all__ = [
 ]
 
 Verdict = Literal["agrees", "rounded", "misprint", "not reproducible", "differs"]
+Side = Literal["paper", "independent", "corrected"]
+Origin = Literal["printed", "recomputed"]
 Place = tuple[str, str, str, int]
 MEANING: Mapping[Verdict, str] = {
     "agrees": "ours lies within half the last printed digit",
@@ -63,14 +66,34 @@ class Window:
         return self.low <= ours <= self.high
 
 
+SIDES: Mapping[Side, str] = {
+    "paper": "what the paper states",
+    "independent": "our number by an independent computation or law",
+    "corrected": "the paper with its known slip corrected",
+}
+
+
 @dataclass(frozen=True)
 class Measure:
-    """One number behind a Claim and the bounds that it must keep, ends included."""
+    """One number behind a Claim and the bounds that it has to keep, ends included.
+
+    Attributes:
+        what: the quantity.  ours: our number.  low, high: the bounds.
+        side: whose bounds they are (`SIDES`).  origin: where they come from, in words.
+    """
 
     what: str
     ours: float
     low: float
     high: float
+    side: Side = "independent"
+    origin: str = ""
+
+    def line(self) -> str:
+        """Return it as one line: the number, its bounds and their origin."""
+        word = "holds" if self.holds else "does not hold"
+        bounds = f"{self.low:.6g} to {self.high:.6g}"
+        return f"{self.what}: {self.ours:.6g}, {bounds} {word} ({self.side}: {self.origin})"
 
     @property
     def holds(self) -> bool:
@@ -116,6 +139,8 @@ class Cell(Judged):
 
     Attributes:
         printed: as in the paper, digits and all.  ours: the same quantity, computed here.
+        origin: `printed` in the paper, or `recomputed` apart from supple where the paper only
+        draws it.
         windows: where ours may lie and what that means, the first that holds decides.
     """
 
@@ -128,6 +153,7 @@ class Cell(Judged):
     windows: tuple[Window, ...]
     expected: Verdict = "agrees"
     why: str = ""
+    origin: Origin = "printed"
 
     @property
     def verdict(self) -> Verdict:
@@ -153,12 +179,21 @@ class Cell(Judged):
     @property
     def statement(self) -> str:
         """What was printed and what is ours."""
-        return f"{self.place}: printed {self.printed}, ours {self.told}"
+        return f"{self.place}: {self.origin} {self.printed}, ours {self.told}"
 
 
 @dataclass(frozen=True)
 class Claim(Judged):
-    """One statement of a paper, what we measure of it, and the verdict if our measures hold."""
+    """One statement of a paper, and what we measure of it.
+
+    The verdict follows from the measures alone:
+
+    1. `differs`: a measure against an independent computation does not hold, so that our own
+       number is in doubt.
+    2. `agrees`: the paper's bounds hold.
+    3. `misprint`: they do not, but those of the paper with its slip corrected do.
+    4. `not reproducible`: neither, and our number is confirmed.
+    """
 
     place: str
     says: str
@@ -169,9 +204,17 @@ class Claim(Judged):
 
     @property
     def verdict(self) -> Verdict:
-        """The one foreseen if every measure holds."""
-        held = self.measures and all(measure.holds for measure in self.measures)
-        return self.expected if held else "differs"
+        """The one that the measures give."""
+
+        def hold(side: Side) -> bool:
+            return all(measure.holds for measure in self.measures if measure.side == side)
+
+        corrected = [measure for measure in self.measures if measure.side == "corrected"]
+        if not self.measures or not hold("independent"):
+            return "differs"
+        if hold("paper"):
+            return "agrees"
+        return "misprint" if corrected and hold("corrected") else "not reproducible"
 
     @property
     def statement(self) -> str:
@@ -216,12 +259,19 @@ class Reproduction(Answer):
         entries: list[Cell | Claim] = [*self.cells, *self.claims]
         return all(entry.ok for entry in entries)
 
-    def tally(self) -> dict[str, Counter[Verdict]]:
-        """Return how often each verdict was given, table by table."""
+    def tally(
+        self, kinds: tuple[str, ...] = ("printed", "recomputed", "claims")
+    ) -> dict[str, Counter[Verdict]]:
+        """Return how often each verdict was given, table by table.
+
+        kinds: of what: numbers `printed` by the paper, numbers `recomputed` apart from supple that
+        the paper only draws, `claims`.
+        """
         tables: dict[str, Counter[Verdict]] = {}
         for cell in self.cells:
-            tables.setdefault(cell.table, Counter())[cell.verdict] += 1
-        for claim in self.claims:
+            if cell.origin in kinds:
+                tables.setdefault(cell.table, Counter())[cell.verdict] += 1
+        for claim in self.claims if "claims" in kinds else ():
             tables.setdefault(claim.place, Counter())[claim.verdict] += 1
         return tables
 
@@ -250,7 +300,7 @@ class Reproduction(Answer):
             f"{self.paper} {self.source}",
             *counts,
             *(f"  {cell.line()}" for group in self.grouped().values() for cell in group),
-            *(f"  {claim.line()}" for claim in self.claims),
+            *(line for claim in self.claims for line in _claim_lines(claim)),
             *(f"  note: {note}" for note in self.notes),
             f"  {self.summary}",
         ]
@@ -277,19 +327,26 @@ class Reproduction(Answer):
         }
 
 
+def _claim_lines(claim: Claim) -> list[str]:
+    """A claim, and the measures behind it with the origin of their bounds."""
+    return [f"  {claim.line()}", *(f"    {measure.line()}" for measure in claim.measures)]
+
+
 def table(found: Reproduction) -> pandas.DataFrame:
     """Return every cell and claim, a row each: place, printed, ours, verdict, the expected one."""
     import pandas
 
-    rows = [
-        (c.table, c.posture, c.column, str(c.mode), c.printed, c.told, c.verdict, c.expected, c.why)
-        for c in found.cells
-    ]
-    rows += [
-        (c.place, "", "", "", c.says, c.ours, c.verdict, c.expected, c.why) for c in found.claims
-    ]
-    words = ("table", "posture", "column", "mode", "printed", "ours", "verdict", "expected", "why")
-    return pandas.DataFrame(rows, columns=list(words)).rename_axis("entry")
+    rows: list[tuple[str, ...]] = []
+    for c in found.cells:
+        place = (c.table, c.posture, c.column, str(c.mode))
+        rows.append((*place, c.printed, c.told, c.verdict, c.expected, c.why, c.origin))
+    for claim in found.claims:
+        bounds = "; ".join(measure.line() for measure in claim.measures)
+        words = (claim.says, claim.ours, claim.verdict, claim.expected, claim.why, bounds)
+        rows.append((claim.place, "", "", "", *words))
+    columns = ["table", "posture", "column", "mode", "printed", "ours", "verdict", "expected"]
+    columns += ["why", "origin"]
+    return pandas.DataFrame(rows, columns=columns).rename_axis("entry")
 
 
 class Known:
@@ -350,13 +407,17 @@ def as_printed(text: str, verdict: Verdict = "agrees") -> Window:
     return Window(verdict, float(text) - half_digit(text), float(text) + half_digit(text))
 
 
-def about(what: str, ours: float, text: str) -> Measure:
+def about(
+    what: str, ours: float, text: str, origin: str = "", side: Side = "independent"
+) -> Measure:
     """Return a measure that must agree with a number, given as text, in every digit of it."""
-    return Measure(
-        what, float(ours), float(text) - half_digit(text), float(text) + half_digit(text)
-    )
+    low = float(text) - half_digit(text)
+    high = float(text) + half_digit(text)
+    return Measure(what, float(ours), low, high, side, origin)
 
 
-def gap(what: str, ours: float, most: float) -> Measure:
+def gap(
+    what: str, ours: float, most: float, origin: str = "", side: Side = "independent"
+) -> Measure:
     """Return a measure of a difference, or an error: from 0 to `most`."""
-    return Measure(what, float(ours), 0.0, most)
+    return Measure(what, float(ours), 0.0, most, side, origin)

@@ -141,6 +141,7 @@ def _cell(
         value,
         windows,
         known.expected(*place),
+        origin="printed" if table.isdigit() else "recomputed",
     )
     return cell if cell.verdict == "agrees" else replace(cell, why=known.why(*place))
 

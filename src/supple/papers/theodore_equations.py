@@ -114,9 +114,7 @@ class PrintedVelocity(PaperReading):
             replace(link, velocity="paper") if isinstance(link, Slider) else link
             for link in laws.links
         ]
-        same = {
-            part.name: getattr(laws, part.name) for part in fields(laws) if part.name != "loads"
-        }
+        same = {part.name: getattr(laws, part.name) for part in fields(LagrangeLaws)}
         return LagrangeLaws(**same | {"links": links})
 
 

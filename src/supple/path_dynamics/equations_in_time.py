@@ -7,6 +7,7 @@ that fails. So steps may be as short as the frequencies need without asking the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import attrgetter
@@ -19,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..kernels.collocation import NODES, GaussSteps, LargeSteps
 from ..kernels.exponentials import PLACES, Leaps
 from .damping import Law
-from .small_motion import Matrices, SmallMotion
+from .small_motion import Matrices, SmallMotion, State
 
-__all__ = ["SMALL", "Along", "Path", "changes"]
+__all__ = ["SMALL", "Along", "LoadInTime", "Path", "changes"]
 
 Array = NDArray[np.float64]
 CLOSE = 1e-9  # of the largest entry: what a series may be off
@@ -48,6 +49,33 @@ class Path(Protocol):
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]: ...
 
 
+class LoadInTime(Protocol):
+    """What acts on a robot along a path besides its own weight, as a TipWrench.
+
+    Its m sizes at times (B,) are `value`, (B, m). `unit_changes` are what a unit of each adds to K,
+    F and to those rows of the motors, (B, m, ..).
+    """
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Times at which it jumps or bends."""
+
+    def value(self, t: Array) -> Array:
+        """Return its sizes at times."""
+
+    def unit_changes(self, found: Matrices, motion: State) -> list[Array]:
+        """Return what a unit of each size adds to the equations."""
+
+
+def _under_load(found: Matrices, units: Sequence[Array], size: Array) -> Matrices:
+    """Equations with a load of sizes (B, m) in them; `units` as of `LoadInTime.unit_changes`."""
+    K = found.K + np.einsum("tm,tmij->tij", size, units[0])
+    F = found.F + np.einsum("tm,tmi->ti", size, units[1])
+    drive_K = found.drive[2] + np.einsum("tm,tmij->tij", size, units[2])
+    drive_F = found.drive[3] + np.einsum("tm,tmi->ti", size, units[3])
+    return replace(found, K=K, F=F, drive=(*found.drive[:2], drive_K, drive_F))
+
+
 @dataclass(frozen=True)
 class _Piece:
     """Equations within start..stop as a series, (n, numbers); None: asked as they come."""
@@ -60,8 +88,15 @@ class _Piece:
 class Along:
     """M, C, K, F of a SmallMotion along a path until `total` seconds, with a law of damping."""
 
-    def __init__(self, model: SmallMotion, path: Path, total: float, law: Law | None) -> None:
-        self.model, self.path, self.law = model, path, law
+    def __init__(
+        self,
+        model: SmallMotion,
+        path: Path,
+        total: float,
+        law: Law | None,
+        load: LoadInTime | None = None,
+    ) -> None:
+        self.model, self.path, self.law, self.load = model, path, law, load
         self._shapes: list[tuple[int, ...]] = []
         self._left = FITS
         end = path.duration
@@ -98,6 +133,16 @@ class Along:
         """Length of y."""
         return self.model.size
 
+    def at_rest(self) -> Matrices:
+        """Return the equations in the first pose, as if it stood still there."""
+        first = np.zeros(1)
+        x, v, a = self.path(first)
+        motion = (x, 0 * v, 0 * a)
+        found = self.model.matrices(*motion)
+        if self.load is None:
+            return found
+        return _under_load(found, self.load.unit_changes(found, motion), self.load.value(first))
+
     def __call__(self, t: Array) -> Matrices:
         """Return the equations at times (B,); at a break those after it."""
         rows = self._rows(t, slice(None))
@@ -107,7 +152,9 @@ class Along:
             for part, shape in zip(np.split(rows, cuts, axis=1), self._shapes, strict=True)
         ]
         M, C, K, F, tip = parts[:5]
-        found = Matrices(M, C, K, F, tip, tuple(parts[5:]))
+        found = Matrices(M, C, K, F, tip, tuple(parts[5:9]))
+        if self.load is not None:
+            found = _under_load(found, parts[9:], self.load.value(t))
         return found if self.law is None else replace(found, C=found.C + self.law(found.M))
 
     def system(self, t: Array) -> tuple[Array, Array, Array, Array]:
@@ -115,7 +162,17 @@ class Along:
         N = self.size
         rows = self._rows(t, slice(3 * N * N + N))
         M, C, K = (rows[:, k * N * N : (k + 1) * N * N].reshape(len(t), N, N) for k in range(3))
-        return M, C if self.law is None else C + self.law(M), K, rows[:, 3 * N * N :]
+        F = rows[:, 3 * N * N :]
+        if self.load is not None:
+            size = self.load.value(t)
+            m = size.shape[1]
+            begin = sum(int(np.prod(shape)) for shape in self._shapes[:9])
+            units = self._rows(t, slice(begin, begin + m * (N * N + N)))
+            by_K = units[:, : m * N * N].reshape(len(t), m, N, N)
+            by_F = units[:, m * N * N :].reshape(len(t), m, N)
+            K = K + np.einsum("tm,tmij->tij", size, by_K)
+            F = F + np.einsum("tm,tmi->ti", size, by_F)
+        return M, C if self.law is None else C + self.law(M), K, F
 
     def tips(self, t: Array) -> Array:
         """The tip's motion per unit y at times (B,), (B, 6, N)."""
@@ -149,6 +206,8 @@ class Along:
         """
         # Starts and lengths of steps, and which of t each ends at (-1: none)
         edges = self._edges
+        if self.load is not None:
+            edges = np.unique(np.concatenate([edges, self.load.breaks]))
         if self.path.periodic:
             turns = np.arange(np.ceil(t[-1] / self.path.duration))
             edges = (edges + self.path.duration * turns[:, None]).ravel()
@@ -192,7 +251,7 @@ class Along:
         at = at % self.path.duration if self.path.periodic else at
         pieces = np.searchsorted(self._edges, at, side="right") - 1
         lasting = [p.series is not None and len(p.series) == 1 for p in self.pieces]
-        still = np.array(lasting)[pieces]
+        still = np.array(lasting)[pieces] & (self.load is None)
         key = np.where(still, pieces + np.round(lengths / lengths.max(), 9) / 2, -1.0 - at)
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
         places = PLACES if leaps else NODES
@@ -239,8 +298,11 @@ class Along:
         at = np.searchsorted(known, t)
         if len(known) and at.max() < len(known) and np.array_equal(known[at], t):
             return np.asarray(rows[at])
-        found = self.model.matrices(*self.path(t))
-        parts = (found.M, found.C, found.K, found.F, found.tip, *found.drive)
+        motion = self.path(t)
+        found = self.model.matrices(*motion)
+        parts = [found.M, found.C, found.K, found.F, found.tip, *found.drive]
+        if self.load is not None:
+            parts += self.load.unit_changes(found, motion)
         self._shapes = [part.shape[1:] for part in parts]
         full = [np.broadcast_to(part, (len(t), *part.shape[1:])) for part in parts]
         rows = np.concatenate([part.reshape(len(t), -1) for part in full], axis=1)

@@ -11,7 +11,23 @@ from ..faults import Description
 from ..values import Angle, NonNegative, Number, Point, Positive, Vector, as_tuple, fault
 from .layup import Layup, Membrane, Stiff, membrane
 
-__all__ = ["Body", "Description", "Inertia", "Material", "Mount", "check_inertia"]
+__all__ = [
+    "Body",
+    "Description",
+    "Inertia",
+    "Material",
+    "Mount",
+    "check_inertia",
+    "inertia_fault",
+]
+
+# Three significant digits leave each value off by up to 0.5 % of itself. Where I1 + I2 = I3, as for
+# every flat body, the sum of the three errors is up to 1 % of I3: less than that is rounding.
+TRIANGLE_ROUNDING = 0.01
+# A principal value below zero by no more than this part of the largest comes from computing it.
+NEGATIVE_ROUNDING = 1e-9
+# Inertia of one kilogram on a sphere of a micrometre, m^2: no part of a robot is smaller.
+LEAST_INERTIA = 1e-12
 
 
 class Material(Description):
@@ -153,7 +169,7 @@ class Body(Description):
 
     @model_validator(mode="after")
     def _physical(self) -> Self:
-        check_inertia(self.inertia)
+        check_inertia(self.inertia, self.mass)
         return self
 
     def tensor(self, axis: tuple[float, float, float] = (0.0, 0.0, 1.0)) -> np.ndarray:
@@ -161,15 +177,45 @@ class Body(Description):
         return _tensor(self.inertia, axis)
 
 
-def check_inertia(inertia: tuple[float, ...]) -> None:
-    """Raise a fault unless these are the one, three or six values of an inertia."""
+def check_inertia(inertia: tuple[float, ...], mass: float) -> None:
+    """Raise a fault unless these are one, three or six values without a negative principal one.
+
+    Energies would have no bound. Whether a body can have them at all is `inertia_fault`'s question,
+    which files are asked.
+    """
     if len(inertia) not in (1, 3, 6):
         raise fault(f"inertia has {len(inertia)} values: give 1, 3 or 6 of them")
-    if np.linalg.eigvalsh(_tensor(inertia, (0.0, 0.0, 1.0)))[0] < -1e-12 * max(map(abs, inertia)):
+    tensor = _tensor(inertia, (0.0, 0.0, 1.0))
+    if np.linalg.eigvalsh(tensor)[0] < -_negligible(tensor, mass):
         raise fault(
             f"inertia {list(inertia)} is not that of a body: "
             "it must have no negative principal value"
         )
+
+
+def inertia_fault(tensor: np.ndarray, mass: float) -> str | None:
+    """Return why no body of this mass has this (3, 3) inertia about its mass centre, else None.
+
+    Rounding is no fault, neither that of files nor that of eigenvalues. An inertia about one axis
+    alone, which one value in a robot file gives as well, is taken as it is.
+    """
+    low, middle, high = np.linalg.eigvalsh(tensor).tolist()
+    negligible = _negligible(tensor, mass)
+    if low < -negligible:
+        return f"it must have no negative principal value, and has {low:g} kg m^2"
+    about_one_axis = middle <= negligible
+    missing = high - low - middle
+    if about_one_axis or missing <= max(TRIANGLE_ROUNDING * high, LEAST_INERTIA * mass):
+        return None
+    return (
+        f"the principal values {low:g}, {middle:g}, {high:g} belong to no body: any two of them "
+        "together must exceed the third"
+    )
+
+
+def _negligible(tensor: np.ndarray, mass: float) -> float:
+    """Size below which a principal value is zero, kg m^2."""
+    return max(NEGATIVE_ROUNDING * float(np.abs(tensor).max()), LEAST_INERTIA * mass)
 
 
 def _tensor(inertia: tuple[float, ...], axis: tuple[float, float, float]) -> np.ndarray:

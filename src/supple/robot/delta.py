@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, model_validator
 
 from ..values import Angle, NonNegative, Size, as_tuple, faults
-from .body import Body, Description, Inertia
+from .body import Body, Description, Inertia, check_inertia
 from .joint import Motor
 from .link import LowerLink, UpperLink
 from .robot import Robot
@@ -23,6 +23,12 @@ class Platform(Description):
     thickness: Size
     mass: NonNegative
     inertia: Inertia | None = None
+
+    @model_validator(mode="after")
+    def _physical(self) -> Self:
+        if self.inertia is not None:
+            check_inertia(self.inertia, self.mass)
+        return self
 
     @property
     def body(self) -> Body:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from os import PathLike
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
 from ..answers.answer import Shown
 from ..answers.held import FrozenTable
+from ..answers.registry import called
 from ..arguments import shown
 from ..editing import edited
 from ..errors import SuppleError
@@ -35,6 +37,20 @@ class Robot(Description, Shown, ABC):
     sections: Table[Section] = Field(default_factory=FrozenTable)
     payload: Body | None = None
     foundation: Foundation | None = None
+
+    def plot(
+        self,
+        theta: Any = None,
+        path: str | PathLike[str] | None = None,
+        *,
+        position: Any = None,
+    ) -> Any:
+        """Draw the robot, undeformed, at one pose, or one panel for each of several poses.
+
+        theta: joint coordinates, (joints,) or (B, joints), rad or m; or the position of a Delta's
+        platform. Default: its usual pose. path: a picture to write (.png, .svg, .pdf).
+        """
+        return called("view.figures.robots:plot_robot")(self, theta, path, position)
 
     def material(self, link: Elastic) -> Material | None:
         """Return the link's material, looked up when it is a name."""
@@ -142,7 +158,13 @@ class Robot(Description, Shown, ABC):
 
 
 def a_robot(name: str, given: Any) -> Robot:
-    """Return a Robot, or raise a sentence that says how to get one."""
+    """Return a Robot: itself, the one of a file, or the one of the library with this name.
+
+    Every public function that takes a robot checks it by this. `files` stands above this room, so
+    that it is called by its place.
+    """
+    if isinstance(given, str | PathLike):
+        given = called("files.robots:load")(given)
     need_robot(given, name)
     robot: Robot = given
     return robot
@@ -154,5 +176,7 @@ def need_robot(given: object, name: str = "robot") -> None:
         return
     if isinstance(getattr(given, "robot", None), Robot):
         raise SuppleError(f"{name} is a {type(given).__name__}: give a Robot, such as its .robot")
-    load = f"supple.load({given!r:.40})" if isinstance(given, str) else "supple.load('arm.yaml')"
-    raise SuppleError(f"{name} is {shown(given)}: give a Robot, such as {load}")
+    raise SuppleError(
+        f"{name} is {shown(given)}: give a Robot, the name of its file, such as 'arm.yaml', or a "
+        "name that `supple robots` lists"
+    )

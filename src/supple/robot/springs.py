@@ -107,7 +107,7 @@ class Foundation(Springs):
 
     @model_validator(mode="after")
     def _physical(self) -> Self:
-        check_inertia(self.inertia)
+        check_inertia(self.inertia, self.mass)
         return self
 
     @property

@@ -21,6 +21,7 @@ __all__ = [
     "frequency_map_text",
     "frequency_response_text",
     "joint_solutions_text",
+    "margins_text",
     "modes_text",
     "path_response_text",
     "pose_text",
@@ -115,6 +116,27 @@ def modes_text(found: Any) -> str:
         lines.append(f"  and {found.rigid_modes} rigid-body modes at zero")
     lines.append(f"  {found.proof}")
     return "\n".join(lines)
+
+
+def theories_text(found: Any) -> str:
+    """Frequencies in Hz, one column per theory, and the differences from the first one."""
+    where = _configuration(found.robot, found.theta, found.position)
+    title = f"Theories of {found.robot.name} at {where}: joints {found.joints}"
+    others = found.names[1:]
+    columns = ("mode", *found.names, *(f"{name} %" for name in others), "same shape, mode")
+    rows = []
+    for mode in range(found.omega.shape[1]):
+        numbers = [str(n) if n else "none" for n in found.partner[1:, mode].tolist()]
+        rows.append(
+            (
+                str(mode + 1),
+                *(_number(hz, 6) for hz in found.frequency_hz[:, mode]),
+                *(f"{value:.2f}" for value in found.difference[1:, mode]),
+                ", ".join(numbers),
+            )
+        )
+    left_out = [f"  without {name}: {why}" for name, why in found.missing.items()]
+    return "\n".join([title, *_table(columns, rows), *left_out])
 
 
 def _holding_efforts(found: Any) -> dict[str, float]:
@@ -368,6 +390,32 @@ def state_space_text(found: Any) -> str:
     if shown.size:
         lines.append(f"  modes at {_vector(shown)} Hz")
     return "\n".join(lines)
+
+
+def margins_text(found: Any) -> str:
+    """How far each loop is from instability, one motor a line."""
+    if not found.stable:
+        return "Closed loop: not stable, so that it has no margins"
+    rows = []
+    for i, joint in enumerate(found.joints):
+        down = found.gain_down[i]
+        up = found.gain_up[i]
+        rows.append(
+            (
+                f"{_number(down, 3)} to {'any' if np.isinf(up) else _number(up, 4)}",
+                f"{found.phase_margin_deg[i]:.1f}",
+                "any"
+                if np.isinf(found.delay_margin[i])
+                else _number(1e3 * found.delay_margin[i], 4),
+                _number(found.crossover[i] / (2 * np.pi), 4),
+                _number(found.sensitivity_peak[i], 4),
+                joint,
+            )
+        )
+    header = ("gain", "phase (deg)", "delay (ms)", "at (Hz)", "peak of S", "motor")
+    peak = _number(found.peak_of_all, 4)
+    first = f"Closed loop: stable; peak of the sensitivity of all motors {peak}"
+    return "\n".join([first, *_table(header, rows)])
 
 
 def floquet_text(found: Any) -> str:

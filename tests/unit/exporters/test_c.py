@@ -164,8 +164,12 @@ def test_jacobians_integrator_outputs_law_and_observer(tmp_path: Path) -> None:
     control.argtypes = [pointer] * 4
     control(z, y, r, tau_found)
     u = np.concatenate([y - law.law.y0, r - law.law.r0])
-    assert tau_found == pytest.approx(np.clip(law.law.D @ u + law.law.tau0, -3, 3), abs=1e-12)
-    assert z == pytest.approx(law.law.B @ u, rel=1e-12, abs=1e-15)
+    commanded = law.law.D @ u + law.law.tau0
+    applied = np.clip(commanded, -3, 3)
+    assert (applied != commanded).any()
+    assert tau_found == pytest.approx(applied, abs=1e-12)
+    next_state = law.law.B @ u + law.law.anti_windup @ (applied - commanded)
+    assert z == pytest.approx(next_state, rel=1e-12, abs=1e-15)
     z, q_found, qd_found = np.zeros(len(watcher.A)), np.zeros(6), np.zeros(6)
     observe = library._library.arm_observer_step
     observe.argtypes = [pointer] * 5

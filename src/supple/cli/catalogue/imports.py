@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import Json, numbers
+from ..arguments import Json, Lenient, numbers
 from ..output import plain, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -63,6 +63,24 @@ Rest = Annotated[
         "bodies at both ends of the beam, or dropped.",
     ),
 ]
+Stiffness = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--stiffness",
+        metavar="JOINT=2e4",
+        help="Stiffness of a joint's gear, N m/rad, such as elbow=2e4 or elbow=20kNm/rad; a number "
+        "alone is for every joint that turns. May be repeated.",
+    ),
+]
+RotorInertia = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rotor-inertia",
+        metavar="JOINT=0.4",
+        help="Inertia of a joint's motor on the joint side, kg m2; a number alone is for every "
+        "joint. May be repeated.",
+    ),
+]
 
 
 def import_(
@@ -71,10 +89,13 @@ def import_(
     convention: Convention = "standard",
     flexible: Flexible = None,
     rest: Rest = "keep",
+    stiffness: Stiffness = None,
+    rotor_inertia: RotorInertia = None,
     sidecar: SidecarFile = None,
     base: Base = None,
     tip: Tip = None,
     gravity: Gravity = None,
+    lenient: Lenient = False,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -88,10 +109,11 @@ def import_(
     if (urdf is None) == (dh is None):
         raise SuppleError("give either a URDF file or --dh TABLE.csv")
     if dh is not None:
-        if flexible or sidecar or base or tip:
+        if flexible or sidecar or base or tip or stiffness or rotor_inertia or lenient:
             raise SuppleError(
-                "--flexible, --sidecar, --base and --tip are for a URDF: in the robot file that "
-                "--dh writes, give a link material and section and remove its theory: rigid"
+                "--flexible, --stiffness, --rotor-inertia, --sidecar, --base, --tip and --lenient "
+                "are for a URDF: in the robot file that --dh writes, give a link material and "
+                "section and remove its theory: rigid, and give its joint a stiffness"
             )
         from ...files.dh_tables import read_dh_table
 
@@ -101,10 +123,12 @@ def import_(
     assert urdf is not None
     if rest not in ("keep", "drop"):
         raise SuppleError(f"--rest {rest}: it must be keep or drop")
-    typed = flexible or base or tip or gravity or rest != "keep"
+    drives = {"stiffness": stiffness or [], "rotor_inertia": rotor_inertia or []}
+    typed = flexible or base or tip or gravity or rest != "keep" or any(drives.values())
     if sidecar is not None and typed:
         raise SuppleError(
-            "--sidecar says it all: leave --flexible, --rest, --base, --tip, --gravity out"
+            "--sidecar says it all: leave --flexible, --rest, --stiffness, --rotor-inertia, "
+            "--base, --tip, --gravity out"
         )
     given: Any = sidecar
     if sidecar is None:
@@ -119,7 +143,49 @@ def import_(
             begun = [name for name in names if name.startswith(said)]
             found[begun[0] if said not in names and len(begun) == 1 else said] = bends
         given["flexible"] = found
-    _write(files.load(urdf, given), out, json)
+        if any(drives.values()):
+            moving = _moving_joints(urdf, given, lenient)
+            given["joints"] = _drives(drives, moving)
+    _write(files.load(urdf, given, lenient=lenient), out, json)
+
+
+def _moving_joints(urdf: str, sidecar: dict[str, Any], lenient: bool) -> dict[str, bool]:
+    """Whether each joint of the chain with a motor slides, by its name."""
+    import warnings
+
+    from ... import files
+    from ...architectures.kinds import architecture_of
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # told when the whole is loaded
+        robot = files.load(urdf, sidecar, lenient=lenient)
+    return {drive.name: drive.slides for drive in architecture_of(robot).drives}
+
+
+def _drives(given: dict[str, list[str]], moving: dict[str, bool]) -> dict[str, dict[str, Any]]:
+    """What --stiffness and --rotor-inertia say, joint by joint; a number alone is for all."""
+    found: dict[str, dict[str, Any]] = {}
+    for key, texts in given.items():
+        option = "--" + key.replace("_", "-")
+        for text in texts:
+            joint, equals, value = text.rpartition("=")
+            if not value or (equals and not joint):
+                raise SuppleError(
+                    f"{option} {text}: write JOINT=VALUE, or one value for all joints"
+                )
+            if joint:
+                names = [joint]
+            elif key == "stiffness":
+                names = [name for name, slides in moving.items() if not slides]
+            else:
+                names = list(moving)
+            try:
+                number: Any = float(value)
+            except ValueError:
+                number = value  # with its unit, read as in a robot file
+            for name in names:
+                found.setdefault(name, {})[key] = number
+    return found
 
 
 def _write(robot: Robot, out: str | None, json: bool) -> None:

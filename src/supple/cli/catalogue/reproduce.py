@@ -24,6 +24,13 @@ Out = Annotated[
 ]
 
 
+HEADINGS = {
+    "printed": "Numbers that the paper prints:",
+    "recomputed": "Numbers that the paper only draws, beside a computation apart from supple:",
+    "claims": "Statements of the paper:",
+}
+
+
 def reproduce(paper: Paper = None, out: Out = None, json: Json = False) -> None:
     """Recompute published tables; exit code 1 unless every verdict is as expected."""
     from ...papers.reproduce import papers
@@ -51,16 +58,19 @@ def reproduce(paper: Paper = None, out: Out = None, json: Json = False) -> None:
         for one in found:
             from ...papers.cells import MEANING
 
-            say(f"{one.paper} {one.source}: ours beside what is printed\n")
+            say(f"{one.paper} {one.source}: ours beside what is printed")
             tally = one.tally()
             used = [v for v in MEANING if any(counts[v] for counts in tally.values())]
-            print_table(
-                ("table", "entries>", *(f"{verdict}>" for verdict in used)),
-                [
-                    (table, str(counts.total()), *(str(counts[v] or "") for v in used))
-                    for table, counts in tally.items()
-                ],
-            )
+            for kind, heading in HEADINGS.items():
+                counted = one.tally((kind,))
+                if not counted:
+                    continue
+                say(f"\n{heading}\n")
+                lines = []
+                for table, counts in counted.items():
+                    each = [str(counts[verdict] or "") for verdict in used]
+                    lines.append((table, str(counts.total()), *each))
+                print_table(("table", "entries>", *(f"{verdict}>" for verdict in used)), lines)
             for (verdict, why), cells in one.grouped().items():
                 say(f"\n{verdict}{f': {why}' if why else ''}\n")
                 print_table(
@@ -70,9 +80,11 @@ def reproduce(paper: Paper = None, out: Out = None, json: Json = False) -> None:
                         for c in cells
                     ],
                 )
-            say("\nStatements without a printed number:")
+            say("\nStatements, what we measure of them, and where the bounds come from:")
             for claim in one.claims:
                 say(f"  {claim.line()}")
+                for measure in claim.measures:
+                    say(f"      {measure.line()}")
             say("\nNotes:")
             for note in (*one.notes, *(f"{verdict}: {MEANING[verdict]}" for verdict in used)):
                 say(f"  {note}")

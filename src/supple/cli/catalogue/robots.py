@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Position, asked
+from ..arguments import At, File, Json, Lenient, Position, asked
 from ..output import (
     plain,
     print_json,
@@ -36,7 +36,13 @@ def robots(json: Json = False) -> None:
     )
 
 
-def check(file: File, at: At = None, position: Position = None, json: Json = False) -> None:
+def check(
+    file: File,
+    at: At = None,
+    position: Position = None,
+    lenient: Lenient = False,
+    json: Json = False,
+) -> None:
     """Print every fault of a robot file with its place, exit code 2 when there is one.
 
     Without a fault: reach, mass, first frequency, sag, holding torques, stresses, and notes.
@@ -47,7 +53,7 @@ def check(file: File, at: At = None, position: Position = None, json: Json = Fal
     from ...studies.check import check as ask
 
     try:
-        robot = files.load(file)
+        robot = files.load(file, lenient=lenient)
     except SuppleError as problem:
         if not json:
             raise

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..arguments import At, File, Json, Position, Save, asked
-from ..output import print_json, say
+from ..arguments import At, File, Json, Lenient, Position, Save, asked
+from ..output import plain, print_json, say
 
 __all__ = ["view"]
 
@@ -51,35 +51,52 @@ def view(
     allow_origin: Origins = None,
     port: Port = 8080,
     browser: Open = True,
+    lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Show a robot and its modes in the browser: sliders, animated shapes; Ctrl-C ends it."""
+    """Show a robot and its modes in the browser: sliders, animated shapes; Ctrl-C ends it.
+
+    A robot without anything elastic, such as a URDF before its flexible links are chosen, is shown
+    as it stands.
+    """
     from ... import files
     from ...studies.vibration.modes import modes as ask
     from ...studies.vibration.neighbourhood import usual_pose
     from ...view.live.door import check_host
+    from ...view.page.reports import save_report
+    from ...view.scene.scenes import is_elastic
 
     check_host(host, listen_on_network)
-    robot = files.load(file)
+    robot = files.load(file, lenient=lenient)
     given = at is not None or position is not None
     where: dict[str, Any] = asked(robot, at, position) if given else usual_pose(robot)
+    if is_elastic(robot):
+        shown: Any = ask(robot, count=count, **where)
+        at_pose: dict[str, Any] = {}
+    else:
+        say(
+            f"note: nothing of {plain(robot.name)} is elastic yet: it is shown without modes",
+            err=True,
+        )
+        shown = robot
+        at_pose = {"pose": where}
     if save is not None:
-        found = ask(robot, count=count, **where)
-        page = found.save_page(save)
+        page = save_report(shown, save, **at_pose)
         size = page.stat().st_size
         if json:
-            print_json({"robot": found.robot.name, "page": str(page), "bytes": size})
+            print_json({"robot": robot.name, "page": str(page), "bytes": size})
         else:
             say(f"wrote {page}, {size / 1e3:.0f} kB; it opens in any browser, offline too")
     else:
         from ...view.live.live import open_browser, serve
 
-        found = ask(robot, count=count, **where)
         origins = allow_origin or ()
-        live = serve(found, host, port, listen_on_network=listen_on_network, allow_origin=origins)
+        live = serve(
+            shown, host, port, listen_on_network=listen_on_network, allow_origin=origins, **at_pose
+        )
         with contextlib.suppress(KeyboardInterrupt):  # it may come before the wait begins
             if json:
-                print_json({"robot": found.robot.name, "url": live.url, "port": live.port})
+                print_json({"robot": robot.name, "url": live.url, "port": live.port})
             else:
                 say(f"{live.sentence} Ctrl-C ends it.")
             if browser and not json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,10 +25,12 @@ from ..output import (
 if TYPE_CHECKING:
     from ...robot import Robot
     from ...studies.vibration.modes import Modes
+    from ...studies.vibration.theories import Theories
 
 __all__ = ["modes"]
 
 THEORIES = ("timoshenko", "euler-bernoulli", "inextensible", "rigid")
+ALL = "all"  # instead of one theory: those that vibrate, side by side
 
 Count = Annotated[int, typer.Option("--count", help="Number of elastic modes.")]
 Theory = Annotated[
@@ -35,7 +38,7 @@ Theory = Annotated[
     typer.Option(
         "--theory",
         metavar="NAME",
-        help=f"Beam theory of every flexible link: {', '.join(THEORIES)}.",
+        help=f"Beam theory of every flexible link: {', '.join(THEORIES)}; or all, side by side.",
     ),
 ]
 Method = Annotated[
@@ -85,19 +88,26 @@ def modes(
     refuse(context, _IDLE.get(method, ()), f"with --method {method}")
     check_places(plot, save)
     robot = files.load(file)
-    if theory is not None:  # every link that bends under one theory
-        from ...architectures.kinds import architecture_of
+    if theory == ALL and save is not None:
+        raise SuppleError("--save is for one theory: leave --theory all out, or take --plot")
+    if theory is not None and theory != ALL:
         from ...faults import nearest
+        from ...studies.vibration.theories import with_theory
 
         if theory not in THEORIES:
-            near = nearest(theory, THEORIES)
+            allowed = (*THEORIES, ALL)
+            near = nearest(theory, allowed)
             hint = f"; did you mean {near}?" if near else ""
-            raise SuppleError(f"--theory {theory}: it must be one of {', '.join(THEORIES)}{hint}")
-        parts = architecture_of(robot).parts()
-        paths = [f"{path}.theory" for path, link in parts.items() if not link.rigid]
-        robot = robot.with_(dict.fromkeys(paths, theory))
+            raise SuppleError(f"--theory {theory}: it must be one of {', '.join(allowed)}{hint}")
+        robot = with_theory(robot, theory)
     where = asked(robot, at, position)
     choice: dict[str, Any] = {"method": method, "joints": joint_words(joints), **where}
+    if theory == ALL:
+        from ...studies.vibration.theories import theories as compare
+
+        compared = compare(robot, count=count, elements=elements, order=order, **choice)
+        _print_theories(compared, where, plot, json)
+        return
     found = ask(robot, count=count, elements=elements, order=order, **choice)
     if plot is not None:
         draw_answer(found, plot)
@@ -120,6 +130,58 @@ def modes(
     rigid = f" Beside them {zero} rigid-body mode{'s' * (zero > 1)} at zero." if zero else ""
     say("\n" + found.proof + rigid)
     tell_places(plot, save)
+
+
+def _print_theories(
+    compared: Theories, where: dict[str, Any], plot: str | None, json: bool
+) -> None:
+    """One column per theory, and the differences of [DiCastri2011] (46)."""
+    if plot is not None:
+        draw_answer(compared, plot)
+    if json:
+        keys = ("frequency_hz", "difference", "partner", "partner_difference")
+        rows = {key: getattr(compared, key) for key in keys}
+        document: dict[str, Any] = {
+            "robot": compared.robot.name,
+            "method": compared.method,
+            "joints": compared.joints,
+            "configuration": compared.theta,
+            **({} if compared.position is None else {"position": compared.position}),
+            "theories": list(compared.names),
+            "reference": compared.reference,
+            "missing": dict(compared.missing),
+            "certified": compared.certified,
+        }
+        for key, values in rows.items():
+            document[key] = {
+                name: [None if math.isnan(value) else value for value in row.tolist()]
+                for name, row in zip(compared.names, values, strict=True)
+            }
+        print_json(document, compared)
+        return
+    say(f"{plain(compared.robot.name)} at {told_configuration(compared, where)}")
+    say(f"joints {compared.joints}, method {compared.method}, frequencies in Hz\n")
+    others = compared.names[1:]
+    columns = ["mode>", *(f"{name}>" for name in compared.names)]
+    for name in others:
+        columns += [f"{name} %>", "same shape>", "%>"]
+    table = []
+    for mode in range(compared.omega.shape[1]):
+        row = [str(mode + 1), *(digits(hz) for hz in compared.frequency_hz[:, mode])]
+        for k in range(1, len(compared.names)):
+            number = int(compared.partner[k, mode])
+            change = f"{compared.partner_difference[k, mode]:.2f}" if number else ""
+            row += [f"{compared.difference[k, mode]:.2f}", f"mode {number}" if number else "none"]
+            row.append(change)
+        table.append(row)
+    print_table(columns, table)
+    say(
+        f"\nDifferences are from {compared.reference}, mode by mode ([DiCastri2011] (46)); then "
+        "the mode with the same shape, and its difference."
+    )
+    for name, why in compared.missing.items():
+        say(f"Without {name}: {why}")
+    tell_places(plot, None)
 
 
 def _theory(robot: Robot) -> str | list[str]:

@@ -53,6 +53,7 @@ from .supports import support_numbers
 __all__ = [
     "Frames",
     "Laws",
+    "LoadedSection",
     "balance_of",
     "first_moment",
     "joint_side",
@@ -189,11 +190,35 @@ _TURN = Numbers(
 
 
 @dataclass(frozen=True)
+class Push:
+    """A wrench (6,), base axes, on a section of a body, per metre of its free length if so."""
+
+    body: int
+    section: int
+    wrench: Vector
+    per_length: bool = False
+
+
+def _present(pushes: Sequence[Push], links: list[Numbers]) -> SectionLoads:
+    """Pushes on bodies as they are: those per metre times the free length."""
+    out: list[tuple[int, int, Vector]] = []
+    for push in pushes:
+        wrench = push.wrench
+        if push.per_length:
+            wrench = scale(links[push.body].length, wrench)
+        out.append((push.body, push.section, wrench))
+    return out
+
+
+@dataclass(frozen=True)
 class Laws(Equations):
     """Expressions of the equations of motion of one Chain in any scalars, lists in, lists out."""
 
     links: list[Numbers | Slider]
-    loads: SectionLoads = ()  # constant wrenches on sections, which act together with the weight
+    # Constant wrenches on sections: `loads` have a potential and act together with the weight;
+    # `pushes` have none (moments in space, places that a beam slides along) and do work
+    loads: SectionLoads = ()
+    pushes: tuple[Push, ...] = ()
 
     @cached_property
     def turned(self) -> tuple[list[Numbers | Slider], list[Any], list[Any]]:
@@ -321,7 +346,14 @@ class Laws(Equations):
         g = list(map(float, chain.gravity))
         links, tip = _bodies(chain, self.turned[0], zeta), chain.body[chain.tip]
         found = forward(
-            links, (s, sd), (zeta, zetad), (torque, elastic), g, wrench, tip, self.loads
+            links,
+            (s, sd),
+            (zeta, zetad),
+            (torque, elastic),
+            g,
+            wrench,
+            tip,
+            (*self.loads, *_present(self.pushes, links)),
         )
         out = _gather(chain, *found)
         for i in chain.sprung:
@@ -360,6 +392,21 @@ class Laws(Equations):
         momentum = self.inverse(q, rest, list(qd), gravity=False)
         kinetic = mul(0.5, dot(momentum, qd))
         return kinetic, strain(self, q), add(self.height(q), self.load_potential(q))
+
+    def load_forces(self, q: Vector, loads: SectionLoads) -> Vector:
+        """Forces (N,) that hold wrenches on sections: minus their generalised forces."""
+        if not loads:
+            return [0.0] * self.chain.size
+        still: Vector = [0.0] * self.chain.size
+        links, s, eta, g, wrench, tip, _ = _motion(self, (q, still, still), False, None)
+        return _gather(self.chain, *inverse(links, s, eta, g, wrench, tip, loads))
+
+    def push_forces(self, q: Vector) -> Vector:
+        """Forces (N,) that hold the outer loads without potential."""
+        if not self.pushes:
+            return [0.0] * self.chain.size
+        eta = joint_side(self.chain, q)[1]
+        return self.load_forces(q, _present(self.pushes, _bodies(self.chain, self.links, eta)))
 
     def load_potential(self, q: Vector) -> Scalar:
         """Potential of the constant loads: -F . p, and in the plane -M_z times the angle turned."""
@@ -429,8 +476,9 @@ def balance_of(
 
     Also the links as the recursions saw them, and the joints' coordinates with etadd.
     """
-    given = _motion(laws, x, gravity, wrench)
-    return balance(*given), given[0], (given[1][0], given[2][2])
+    links, s, eta, g, load, tip, loads = _motion(laws, x, gravity, wrench)
+    everything = (*loads, *_present(laws.pushes, links))
+    return balance(links, s, eta, g, load, tip, everything), links, (s[0], eta[2])
 
 
 def base_frame(chain: Chain, q: Vector) -> tuple[Vector, list[Vector]]:
@@ -458,29 +506,61 @@ def first_moment(M: list[Vector]) -> Vector:
     return [M[1][5], M[2][3], M[0][4]]
 
 
-def loaded_laws(
-    laws: Laws, loads: Sequence[tuple[int, Sequence[tuple[float, Array, Array, Array]]]]
-) -> Laws:
-    """Return the equations with constant wrenches on sections of links that do not slide.
+@dataclass(frozen=True)
+class LoadedSection:
+    """A constant wrench (6,), base axes, on a section of one link.
 
-    loads: of link i its sections, each as x in m (below zero: its end), N and Psi there, and the
-    wrench (6,), base axes.
+    Attributes:
+        link: its place in the chain.  at: m from its root, of a link that slides a fraction of its
+        free length; None: its end.  fields: N and Psi there, of a link that does not slide.
+        per_length: whether the wrench is per metre of a free length.
+    """
+
+    link: int
+    wrench: Array
+    at: float | None = None
+    fields: tuple[Array, Array] | None = None
+    per_length: bool = False
+
+
+def loaded_laws(laws: Laws, sections: Sequence[LoadedSection]) -> Laws:
+    """Return the equations with constant wrenches on sections of links.
+
+    A force on material that does not change has a potential. A moment has one in the plane only; a
+    force on a fraction of a free length, along which the beam slides, has none.
     """
     parts = list(laws.chain.links)
-    found: list[tuple[int, int, Vector]] = []
-    for i, sections in loads:
-        for x, N, Psi, wrench in sections:
-            section = 0
-            if x >= 0:
-                parts[i] = replace(parts[i], stations=(*parts[i].stations, (x, N, Psi)))
-                section = len(parts[i].stations)
-            found.append((laws.chain.body[i], section, wrench.tolist()))
-    links = [
-        own if isinstance(own, Slider) else numbers(part)
-        for own, part in zip(laws.links, parts, strict=True)
-    ]
+    links = list(laws.links)
+    loads: list[tuple[int, int, Vector]] = list(laws.loads)
+    pushes: list[Push] = list(laws.pushes)
+    for section in sections:
+        i = section.link
+        own = links[i]
+        body = laws.chain.body[i]
+        force, moment = np.split(section.wrench, 2)
+        place = 0
+        if section.at is not None and isinstance(own, Slider):
+            links[i] = replace(own, spots=(*own.spots, Spot(section.at)))
+            wrench = section.wrench.tolist()
+            pushes.append(Push(body, len(own.spots) + 1, wrench, section.per_length))
+            continue
+        if section.at is not None:
+            assert section.fields is not None
+            parts[i] = replace(
+                parts[i], stations=(*parts[i].stations, (section.at, *section.fields))
+            )
+            links[i] = numbers(parts[i])
+            place = len(parts[i].stations)
+        turning = [0.0] * 3 + moment.tolist()
+        if laws.chain.planar:
+            loads.append((body, place, section.wrench.tolist()))
+        else:
+            if force.any():
+                loads.append((body, place, force.tolist() + [0.0] * 3))
+            if moment.any():
+                pushes.append(Push(body, place, turning))
     chain = replace(laws.chain, links=tuple(parts))
-    return replace(laws, chain=chain, links=links, loads=tuple(found))
+    return replace(laws, chain=chain, links=links, loads=tuple(loads), pushes=tuple(pushes))
 
 
 def laws_of(

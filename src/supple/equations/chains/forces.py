@@ -54,6 +54,10 @@ class HasForces:
     rest: tuple[float, ...] = ()
     balls: tuple[Ball | SprungTurns, ...] = ()
 
+    def push_forces(self, q: Vector) -> Vector:
+        """Return the forces (N,) that hold outer loads without potential: there are none."""
+        return [0.0] * self.chain.size
+
 
 @dataclass(frozen=True)
 class Equations(HasForces, ABC):
@@ -174,7 +178,7 @@ def strained(laws: HasForces, q: Vector) -> Vector:
 
 
 def dissipation(laws: HasForces, q: Vector, qd: Vector) -> Vector:
-    """Return the force of damping and friction: D qd, and the sliders' own."""
+    """Return the forces without potential: D qd, friction, the sliders' own, less outer pushes."""
     out = matvec(laws.D, damped_rates(laws, q, qd))
     for k, torque in enumerate(rubbing(laws.friction, qd, laws.chain)):
         out[k] = add(out[k], torque)
@@ -189,7 +193,7 @@ def dissipation(laws: HasForces, q: Vector, qd: Vector) -> Vector:
     for ball in laws.balls:
         for place, lost in ball.lost(q, qd, coulomb):
             out[place] = add(out[place], lost)
-    return out
+    return [add(x, held) for x, held in zip(out, laws.push_forces(q), strict=True)]
 
 
 def stiffness(laws: HasForces, q: Vector) -> list[Vector]:

@@ -154,6 +154,11 @@ class ClosedFunctions(LoopFunctions):
             self.loops.made[name] = self.loops.tree(name)
         return self.loops.made[name]
 
+    @property
+    def at_rest(self) -> tuple[TreeFunction, ...]:
+        """Forces on the tree that depend on where it is alone, besides its weight."""
+        return ("elastic", "dead_loads") if self.loops.laws.loads else ("elastic",)
+
     def _motion(self, q: Any, qd: Any, qdd: Any, near: Any) -> Moving:
         """The motion of the tree under one of q; qd or qdd None: zero."""
         ca, part = casadi(), self.solved.closures
@@ -247,7 +252,9 @@ def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[Movi
     moved = (at.z, at.zd, at.zdd, f.loops.gravity)
     force = f.tree("loaded")(*moved, x["wrench"]) if "wrench" in x else f.tree("inverse")(*moved)
     lost = f.tree("lost")(at.z, at.zd)
-    return at, force + f.tree("elastic")(at.z) + lost, lost
+    for name in f.at_rest:
+        force = force + f.tree(name)(at.z)
+    return at, force + lost, lost
 
 
 def _outputs(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
@@ -256,9 +263,9 @@ def _outputs(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
         return _derivatives(f, x, near)
     if name == "slopes":
         at, force, _ = _all_forces(f, x, x["qdd"], near)
-        return [*force_slopes(f.loops, f.tree, at, force), f._down(at, force)]
+        return [*force_slopes(f, at, force), f._down(at, force)]
     if name == "hold":
-        return rest_slopes(f.loops, f.tree, f._motion(x["q"], None, None, near))
+        return rest_slopes(f, f._motion(x["q"], None, None, near))
     if "tau" in x or "qdd" in x:
         return _forced(f, name, x, near)
     if name in ("closure", "followers", "nearer"):
@@ -272,7 +279,10 @@ def _outputs(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
         return [f._onto(at, f.tree("mass" if name == "mass_matrix" else "stiffness")(at.z))]
     if name in ("bias", "gravity"):
         weight = f.loops.gravity if name == "gravity" else np.zeros(3)
-        return [f._down(at, f.tree("inverse")(at.z, at.zd, at.zdd, weight))]
+        force = f.tree("inverse")(at.z, at.zd, at.zdd, weight)
+        if name == "gravity" and f.loops.laws.loads:
+            force = force + f.tree("dead_loads")(at.z)
+        return [f._down(at, force)]
     if name == "elastic":
         return [f._down(at, f.tree("elastic")(at.z))]
     if name == "dissipation":

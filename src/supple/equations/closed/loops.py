@@ -147,6 +147,9 @@ class Loops(Ties):
             height = sum(limb.height(z, self.gravity) for limb in limbs)
             own = self.written.z
             bent = ca.Function("strain", [own], [ca.SX(strain(laws, ca.vertsplit(own)))])
+            if laws.loads:
+                loads = ca.SX(laws.load_potential(ca.vertsplit(own)))
+                height = height + ca.Function("loads", [own], [loads])(z)
             found = [ca.densify(ca.vertcat(kinetic, bent(z), height))]
         elif name == "tip":
             p, R = self.written.section(tip, 0)
@@ -157,6 +160,8 @@ class Loops(Ties):
                 found = [ca.vertcat(*(ca.horzcat(*map(sparse, row)) for row in stiffness(laws, x)))]
             elif name == "elastic":
                 found = [_column(elastic(laws, x))]
+            elif name == "dead_loads":
+                found = [_column(laws.load_forces(x, laws.loads))]
             else:
                 found = [_column(dissipation(laws, x, ca.vertsplit(zd)))]
         return ca.Function(name, inputs, found if summed else ca.cse(found))

@@ -11,10 +11,9 @@ only, and nothing passes through Newton's method; one expression of it all would
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -26,14 +25,25 @@ from .ties import TreeFunction
 __all__ = ["force_slopes", "rest_slopes"]
 
 
-Asked = Callable[[TreeFunction], Any]
+class TreeForces(Protocol):
+    """Functions of a tree with closures, as `ClosedFunctions` has them."""
+
+    loops: Loops
+
+    @property
+    def at_rest(self) -> tuple[TreeFunction, ...]:
+        """Forces that depend on where the tree is alone, besides its weight."""
+
+    def tree(self, name: TreeFunction) -> Any:
+        """Return one function of the tree."""
 
 
-def force_slopes(loops: Loops, tree: Asked, at: Moving, force: Any) -> list[Any]:
+def force_slopes(forces: TreeForces, at: Moving, force: Any) -> list[Any]:
     """Return r_q, r_q' and r_q'' of all forces on the tree in a motion, and slopes of its tip.
 
     Of the tip p_q (3, N), its axes by q (9, N), column after column, and these themselves.
     """
+    loops, tree = forces.loops, forces.tree
     ca, here, lost = casadi(), _Pose(loops, at), tree("lost")
     n, m, places = len(loops.kept), len(loops.followers), here.places
     moved = (at.z, at.zd, at.zdd, loops.gravity)
@@ -41,7 +51,8 @@ def force_slopes(loops: Loops, tree: Asked, at: Moving, force: Any) -> list[Any]
         here.blocks([limb.slopes(k, *moved) for limb in here.limbs]) + slope(lost, k)(at.z, at.zd)
         for k in (0, 1)
     )
-    by_z += slope(tree("elastic"), 0)(at.z)
+    for name in forces.at_rest:
+        by_z += slope(tree(name), 0)(at.z)
     M = tree("mass")(at.z)[places, places]
     zd, zdd, N = at.zd[places], at.zdd[places], here.N
     J = [part.rows(at, zd) for part in here.parts]
@@ -61,15 +72,17 @@ def force_slopes(loops: Loops, tree: Asked, at: Moving, force: Any) -> list[Any]
     ]
 
 
-def rest_slopes(loops: Loops, tree: Asked, at: Moving) -> list[Any]:
+def rest_slopes(forces: TreeForces, at: Moving) -> list[Any]:
     """Return r_q and r_q' of a robot that stands still: of weight, bending, springs and damping."""
-    ca, here, elastic = casadi(), _Pose(loops, at), tree("elastic")
-    force = elastic(at.z)
+    loops, tree = forces.loops, forces.tree
+    ca, here = casadi(), _Pose(loops, at)
+    force = sum((tree(name)(at.z) for name in forces.at_rest), 0 * at.z)
     for limb in here.limbs:
         rows = ca.DM.eye(force.numel())[:, list(limb.places)]
         force += ca.mtimes(rows, limb.weight(at.z, loops.gravity))
     by_z = here.blocks([limb.weight(at.z, loops.gravity, True) for limb in here.limbs])
-    by_z += slope(elastic, 0)(at.z)
+    for name in forces.at_rest:
+        by_z += slope(tree(name), 0)(at.z)
     by_zd = slope(tree("lost"), 1)(at.z, 0 * at.z)[here.places, here.places]
     each = here.changed(force, by_z), ca.mtimes(by_zd, here.N)
     return [ca.mtimes(here.N.T, x) for x in each]

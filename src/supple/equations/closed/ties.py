@@ -15,7 +15,7 @@ __all__ = ["Symbols", "Ties", "TreeFunction"]
 
 SMALL = 8, 16  # followers and coordinates up to which functions are written out
 TreeFunction = Literal[
-    "inverse", "loaded", "mass", "elastic", "lost", "energies", "tip", "stiffness"
+    "inverse", "loaded", "mass", "elastic", "dead_loads", "lost", "energies", "tip", "stiffness"
 ]
 
 

@@ -138,7 +138,9 @@ class PointEquations:
             assert isinstance(functions, ClosedFunctions)
             tree = [part[loops.order] for part in (z, velocity, acceleration)]
             force = functions.tree("inverse")(*tree, loops.gravity)
-            force = force + functions.tree("elastic")(tree[0]) + functions.tree("lost")(*tree[:2])
+            for name in functions.at_rest:
+                force = force + functions.tree(name)(tree[0])
+            force = force + functions.tree("lost")(*tree[:2])
             force = force[[*loops.kept, *loops.followers]]
             q = z[: self.size]
             w = z[self.size :]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...answers.answer import Answer
 from ...arguments import checked, optional, reals, switch
 from ...kernels.spatial import vector_rotation
-from ...robot import Robot
+from ...robot import Robot, a_robot
 from ...structure import structure_of
 from ..configuration import where
 from ..statics import statics
@@ -62,7 +62,7 @@ class Pose(Answer):
     units: ClassVar = {"position": "m"}
 
 
-@checked(theta=optional(reals), position=optional(reals), sag=switch)
+@checked(robot=a_robot, theta=optional(reals), position=optional(reals), sag=switch)
 def forward(
     robot: Robot,
     theta: ArrayLike | None = None,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,11 +19,14 @@ from ...control.matching import trajectory_for
 from ...control.trajectories import Trajectory
 from ...equations.build import build
 from ...equations.equilibrium import hanging
+from ...equations.loaded import loaded_model, tip_loaded_model
 from ...equations.model import Model
 from ...errors import SuppleError
 from ...integration.closed_loop import check_rates
+from ...integration.inputs import Constant, Input, as_wrench
 from ...kernels.newmark import Scheme, periodic_start, solver, step_through
 from ...kernels.threads import one_thread
+from ...link_loads import Load, a_list_of_loads
 from ...outputs.measuring import named_outputs, read
 from ...outputs.output import Output
 from ...path_dynamics.assembled_path import assembled_path
@@ -33,6 +36,7 @@ from ...path_dynamics.equations_in_time import Along, Path, changes
 from ...path_dynamics.kineto_elastodynamics import Loads, ked
 from ...path_dynamics.linearised_model import LedModel, Swung, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
+from ...path_dynamics.tip_wrench import TipWrench
 from ...robot import Robot, a_robot
 from ..small_range import LOST, SmallRangeWarning, too_large
 from .path_response import PathResponse, moved
@@ -45,6 +49,7 @@ EVERY = 1e-3  # s between rows of the answer
 PHASE = 0.03  # rad, what the steps may turn the highest mode that the path excites, until the end
 CLOSE = 1e-2  # of the largest: what steps of half the length may change; the error is 1/15 of it
 HALVINGS = 8
+LOOKS = 201  # times at which a wrench is looked at for components that are zero throughout
 MANY = 16  # steps from row to row: beyond them leaps are tried; of many unknowns 4 times as many
 INSTEAD = "drive slower, stiffen the links, or simulate the coupled model"
 
@@ -53,7 +58,12 @@ class StepWarning(UserWarning):
     """The time steps are too long for the frequencies that the path excites."""
 
 
+def _robot_or_model(name: str, given: Any) -> Robot | Model:
+    return given if isinstance(given, Model) else a_robot(name, given)
+
+
 ARGUMENTS: dict[str, Check] = {
+    "robot": _robot_or_model,
     "elements": counts(),
     "order": one_of("cubic", "quintic"),
     "dt": optional(number(0, above=True, unit="of seconds")),
@@ -80,7 +90,8 @@ def follow(
     start: Start = "static",
     damping: MotionDamping | float | None = None,
     modal_damping: float | None = None,
-    loads: Loads | None = None,
+    loads: Loads | Sequence[Load] | None = None,
+    wrench: Any = None,
     scheme: Scheme | None = None,
     after: float = 0.0,
     periods: int = 1,
@@ -117,8 +128,13 @@ def follow(
         Damping ratio of each link's own modes, or a damping matrix. Default: the robot file's.
     modal_damping : float, optional
         Instead: damping ratio of the modes of the whole robot at the start.
-    loads : Loads, optional
-        Which effects of the rigid motion are included. Default: all.
+    loads : sequence of PointLoad and DistributedLoad, or Loads, optional
+        Constant loads anywhere on links, as in `simulate`. Or, as `Loads`, which effects of the
+        rigid motion are included. Default: no load, all effects.
+    wrench : optional
+        Process force and moment (6,) on the tip along the path, base axes, N and N m, as in
+        `simulate`: an array, (times, values), an input or a CSV file. On a repeating path it
+        repeats with the path.
     scheme : optional
         Another integration method, with steps `step` or `dt`.
     after : float
@@ -156,32 +172,68 @@ def follow(
     >>> round(1000 * float(abs(found.moved[:, :3]).max()), 2)  # mm
     6.76
     """
-    described = robot.robot if isinstance(robot, Model) else a_robot("robot", robot)
+    described = robot.robot if isinstance(robot, Model) else robot
     path = trajectory_for(described, trajectory, rate=rate, leads="coordinates")
     dt = dt if dt is not None else (EVERY if step is None else step)
     _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start)
     named = named_outputs(outputs)
-    if named and isinstance(robot, Robot):
+    total = path.duration * periods if path.periodic else path.duration + after
+    process = as_wrench(wrench, path.duration if path.periodic else total)
+    on_links = () if loads is None or isinstance(loads, Loads) else a_list_of_loads("loads", loads)
+    loads = loads if isinstance(loads, Loads) else None
+    if isinstance(robot, Robot) and (named or on_links or process is not None):
         robot, loads = _modelled(robot, (elements, order), (damping, modal_damping), loads), None
         damping = modal_damping = None
+    if isinstance(robot, Model):
+        robot = loaded_model(robot, on_links)
+        if isinstance(process, Constant):
+            robot = tip_loaded_model(robot, process.value(np.zeros(1), 6)[0])
     model, law = _small_motion(robot, path, elements, order, (damping, modal_damping), loads)
     named = named_outputs(outputs, model.model) if isinstance(model, LedModel) else named
-    total = path.duration * periods if path.periodic else path.duration + after
     span = f"a motion of {total:g} s in steps of {dt:g} s"
     steps = count_of(total, dt, 1e8, span, "give a shorter time, or longer steps")
     afford(span, 8e-8 * steps * model.size, 0.0, "give a shorter time, or longer steps")
     t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
     led = assembled_path(model.robot, path)
     led = _swung(model, led, total, start) or led
-    found = _Run(Along(model, led, total, law), path, t, start, periods).bounded(scheme, step)
+    pushed = _tip_wrench(model, path, process, total)
+    along = Along(model, led, total, law, pushed)
+    found = _Run(along, path, t, start, periods).bounded(scheme, step)
     if not found.small:
         told = too_large(found.robot.name, found.largest, INSTEAD)
         warnings.warn(told, SmallRangeWarning, stacklevel=2)
     if named and isinstance(model, LedModel):
         states = model.states(led(t), (found.y, found.yd, found.ydd))
-        load, near = np.zeros((len(t), 6)), model.near(found.led, states[0])
+        # a constant wrench is among the loads of the Model already
+        load = np.zeros((len(t), 6)) if pushed is None else pushed.wrench(t)
+        near = model.near(found.led, states[0])
         return replace(found, outputs=read(model.model, named, t, states, load, near))
     return found
+
+
+def _tip_wrench(
+    model: SmallMotion, path: Trajectory, process: Input | None, total: float
+) -> TipWrench | None:
+    """What a wrench that varies in time adds; a constant one is a load of the Model."""
+    if process is None or isinstance(process, Constant):
+        return None
+    assert isinstance(model, LedModel)
+    if model.loose:
+        raise SuppleError(
+            "wrench varies in time, and a joint of this robot swings freely: give a constant "
+            "wrench, or simulate the coupled model"
+        )
+    end = path.duration if path.periodic else total
+
+    def value(t: Array) -> Array:
+        at = t % end if path.periodic else t
+        return process.value(at + 1e-12 * end, 6)  # at a jump what follows it
+
+    breaks = tuple(t for t in process.switches(end) if 0 < t < end)
+    edges = np.array([0.0, *breaks, end])
+    looked_at = np.unique(np.concatenate([edges, np.linspace(0.0, end, LOOKS)]))
+    acting = np.flatnonzero(np.abs(value(looked_at)).max(axis=0) > 0)
+    return TipWrench(model, value, breaks, tuple(acting.tolist()))
 
 
 def _swung(model: SmallMotion, path: Path, total: float, start: str) -> Swung | None:
@@ -205,13 +257,13 @@ def _modelled(
     damping: tuple[MotionDamping | float | None, float | None],
     loads: Loads | None,
 ) -> Model:
-    """The Model that outputs are measured of: elements, with the robot's damping."""
+    """The Model that outputs, loads and wrench need: elements, with the robot's damping."""
     if isinstance(damping[0], MotionDamping):
         raise SuppleError(
-            "outputs are measured of a Model, whose damping is a ratio: give damping=0.01, or "
-            "modal_damping="
+            "outputs, loads and wrench need a Model, whose damping is a ratio: give damping=0.01, "
+            "or modal_damping="
         )
-    _check_loads(loads, "outputs are measured of a Model, which has all of its loads")
+    _check_loads(loads, "outputs and wrench need a Model, which has all of its loads")
     return build(
         robot,
         FiniteElements(*mesh),
@@ -393,8 +445,7 @@ class _Run:
 
     def _still(self) -> Matrices:
         """The equations at the first pose, at rest."""
-        x, v, a = self.along.path(np.zeros(1))
-        return self.along.model.matrices(x, 0 * v, 0 * a)
+        return self.along.at_rest()
 
     def _held(self) -> Array:
         """Elastic coordinates at the start: the sag under gravity, or none."""

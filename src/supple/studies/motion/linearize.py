@@ -13,21 +13,26 @@ from ...architectures.base import warn_near
 from ...architectures.kinds import architecture_of
 from ...arguments import checked, listed, optional, reals, shown
 from ...control.controllers import Controller
+from ...control.sampled import Sampled
 from ...equations.equilibrium import standing, static_state
-from ...equations.evaluate import Evaluator, slope
 from ...equations.functions import slope_of
+from ...equations.loaded import loaded_model
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
+from ...link_loads import PointLoad, unit_load
 from ...outputs.kinds import Tip
+from ...outputs.measuring import evaluator
 from ...outputs.measuring import slopes as slopes_of
 from ...outputs.output import Output
 from ...outputs.sensor import Sensor
+from .feedback_loop import closed_in_time, closed_over_samples, linear_law
 from .state_space import StateSpace
 
 __all__ = ["StateSpace", "linearize"]
 
 Array = NDArray[np.float64]
-INPUTS = ("tau", "tip force", "tip moment", "reference")
+TIP_LOADS = ("tip force", "tip moment")
+INPUTS = ("tau", *TIP_LOADS, "reference")
 WORDS = "joints, rates, tip, state or an output such as supple.Strain('link1', 0.0)"
 
 
@@ -39,7 +44,7 @@ def linearize(
     tau: ArrayLike | None = None,
     outputs: Sequence[str | Output] = ("joints",),
     inputs: Sequence[str] | None = None,
-    controller: Controller | None = None,
+    controller: Controller | Sampled | None = None,
 ) -> StateSpace:
     """Linear state-space model about a state, open loop or under a controller.
 
@@ -56,13 +61,18 @@ def linearize(
         Efforts (joints,), N m or N. Default: those that keep the joints from accelerating.
     outputs : sequence of str or Output
         ``"joints"``, ``"rates"`` (of the joints), ``"tip"`` (position), ``"state"``, or any Output.
-        The bandwidth of a `Sensor` adds a state.
+        Under a controller also ``"efforts"``: what it commands. The bandwidth of a `Sensor` adds a
+        state.
     inputs : sequence of str, optional
-        ``"tau"``, ``"tip force"``, ``"tip moment"`` (base axes) and, under a controller,
+        ``"tau"``, ``"tip force"``, ``"tip moment"`` (base axes), ``"force.LINK@0.5.y"`` and
+        ``"moment.LINK@0.5.z"`` (load on a section of a link, base axes) and, under a controller,
         ``"reference"``: the desired joint coordinates. Default: tau, or the reference under a
         controller. Efforts are then added to those of the controller.
-    controller : Controller, optional
-        Close the loop with this controller.
+    controller : Controller or Sampled, optional
+        Close the loop with this controller, within its limits of effort. With states of its own
+        (`lqg`, `h_infinity`) these follow those of the robot. In `Sampled`, or designed for a
+        period, the answer is the exact model from sample to sample: delay, current loops and
+        low-passed sensors are among its states, and loads on the tip are constant between samples.
 
     Returns
     -------
@@ -76,6 +86,10 @@ def linearize(
     >>> linear = supple.linearize(model)
     >>> linear.A.shape, linear.B.shape
     ((12, 12), (12, 2))
+    >>> law = supple.lqg(model, [0, 0], period=2e-3, delay=1e-3)
+    >>> loop = supple.linearize(model, [0, 0], controller=law)
+    >>> loop.period, loop.stable
+    (0.002, True)
     """
     state = model.chain.pose() if q is None else np.asarray(q, float)
     model = standing(model, state.ravel()[: model.joints])
@@ -95,29 +109,97 @@ def linearize(
         effort = np.asarray(tau, float)
     asked = _listed("outputs", outputs, str | Output, WORDS)
     words = _inputs(inputs, controller)
-    loads = ["tau", *(word for word in words if word.startswith("tip"))]
+    law = None if controller is None else linear_law(controller, model, state, speed)
+    loads = ["tau", *(word for word in words if word not in ("tau", "reference"))]
     n, at = model.size, (state, speed, effort)
     dq, dqd, dtau = model.derivatives(*at)
     push = dtau
+    loaded: dict[str, Model] = {}  # the Model under each unit load on a link
     if len(loads) > 1:  # qdd by a force or moment on the tip, (N, 3) each
         by_wrench = slope_of(model.functions, "forward_dynamics_loaded", 3)
         force, moment = np.split(by_wrench(*at, np.zeros(6))[0], 2, axis=1)
-        tips = [force if word == "tip force" else moment for word in loads[1:]]
-        push = np.hstack([dtau, *tips])
-    rows = [_rows(model, at, output, (dq, dqd, push), loads) for output in asked]
-    C, D = (np.vstack([row[k] for row in rows]) for k in (0, 1))
+        pushes = []
+        for word in loads[1:]:
+            if word in TIP_LOADS:
+                pushes.append(force if word == "tip force" else moment)
+            else:
+                loaded[word] = loaded_model(model, [_unit_load(model, word)])
+                pushes.append(_by_unit_load(model, loaded[word], at))
+        push = np.hstack([dtau, *pushes])
+
+    # Outputs that are asked for, then what the law measures
+    of_plant = [output for output in asked if not _is_efforts(output, law)]
+    measured: list[Any] = []
+    if law is not None:
+        measured = ["state"] if law.measures is None else list(law.measures)
+    every = [*of_plant, *measured]
+    rows = [_rows(model, at, output, (dq, dqd, push), loads, loaded) for output in every]
+    C = np.vstack([row[0] for row in rows])
+    D = np.vstack([row[1] for row in rows])
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
     B = np.vstack([np.zeros_like(push), push])
     states = (*model.coordinates, *(f"d.{name}" for name in model.coordinates))
     entries = tuple(name for word in loads for name in _entries(model, word))
     names = tuple(name for row in rows for name in row[2])
-    found = StateSpace(A, B, C, D, states, entries, names, *at)
-    if controller is not None:
-        found = _closed(found, model, controller)
-    wanted = [found.inputs.index(name) for word in words for name in _entries(model, word)]
-    chosen = tuple(found.inputs[k] for k in wanted)
-    found = replace(found, B=found.B[:, wanted], D=found.D[:, wanted], inputs=chosen)
-    return _filtered(found, asked, [len(row[0]) for row in rows])
+    plant = StateSpace(A, B, C, D, states, entries, names, *at)
+
+    # Low-passes of sensors are states; those that a computer reads are its own, at its samples
+    sampled = law is not None and law.computer is not None
+    low_passed = [*of_plant, *(["state"] * len(measured) if sampled else measured)]
+    plant = _filtered(plant, low_passed, [len(row[0]) for row in rows])
+    count = sum(len(row[0]) for row in rows[: len(of_plant)])
+    seen = (plant.C[count:], plant.D[count:])
+    found = replace(plant, C=plant.C[:count], D=plant.D[:count], outputs=plant.outputs[:count])
+    if law is not None and sampled:
+        found = closed_over_samples(found, seen, law, model)
+    elif law is not None:
+        found = closed_in_time(found, seen, law, model.chain.motors)
+
+    # Inputs and outputs in the order in which they were asked for
+    columns = [found.inputs.index(name) for word in words for name in _entries(model, word)]
+    lines: list[int] = []
+    place = 0
+    for output in asked:
+        if _is_efforts(output, law):
+            lines += range(count, count + model.joints)
+        else:
+            size = len(rows[of_plant.index(output)][0])
+            lines += range(place, place + size)
+            place += size
+    return replace(
+        found,
+        B=found.B[:, columns],
+        C=found.C[lines],
+        D=found.D[np.ix_(lines, columns)],
+        inputs=tuple(found.inputs[k] for k in columns),
+        outputs=tuple(found.outputs[k] for k in lines),
+    )
+
+
+def _is_efforts(output: Any, law: Any) -> bool:
+    """Whether an output is the word for the efforts of the law."""
+    if not isinstance(output, str) or output != "efforts":
+        return False
+    if law is None:
+        raise SuppleError("output 'efforts' is what a controller asks for: give controller=")
+    return True
+
+
+def _unit_load(model: Model, word: str) -> PointLoad:
+    """The load that an input names, on a link that the model has."""
+    load = unit_load(word)
+    assert load is not None
+    names = [link.name for link in model.chain.links]
+    if load.link not in names:
+        raise SuppleError(f"input is '{word}': the links are {', '.join(names)}")
+    return load
+
+
+def _by_unit_load(model: Model, loaded: Model, at: tuple[Array, Array, Array]) -> Array:
+    """Accelerations (N, 1) by a unit load, which forces are linear in."""
+    state, speed, _ = at
+    without, under = (each.inverse_dynamics(state, speed, 0 * state) for each in (model, loaded))
+    return np.asarray(np.linalg.solve(model.mass_matrix(state), without - under)[:, None])
 
 
 def _listed(name: str, given: Any, one: Any, words: str) -> list[Any]:
@@ -129,20 +211,19 @@ def _listed(name: str, given: Any, one: Any, words: str) -> list[Any]:
 
 def _inputs(given: Any, controller: Any) -> list[str]:
     """The words of the inputs, checked."""
-    if controller is not None and not isinstance(controller, Controller):
-        raise SuppleError(
-            f"controller is {shown(controller)}: give a Controller, such as supple.JointPD(100, 10)"
-        )
     if given is None:
         return ["tau"] if controller is None else ["reference"]
     allowed = INPUTS if controller is not None else INPUTS[:-1]
     found = _listed("inputs", given, str, ", ".join(allowed))
     for word in found:
+        if isinstance(word, str) and unit_load(word) is not None:
+            continue
         if not isinstance(word, str) or word not in allowed:
             led = isinstance(word, str) and word == "reference"
             hint = ": it needs a controller" if led else ""
             raise SuppleError(
-                f"input {shown(word)} is not known{hint}: give some of {', '.join(allowed)}"
+                f"input {shown(word)} is not known{hint}: give some of {', '.join(allowed)}, or a "
+                "load on a section such as force.LINK@0.5.y"
             )
     if len(set(found)) < len(found):
         raise SuppleError(f"inputs {found} name one twice: name each once")
@@ -153,6 +234,8 @@ def _entries(model: Model, word: str) -> list[str]:
     """Names of the entries of an input."""
     if word in ("tau", "reference"):
         return [f"{word}.{name}" for name in model.chain.motors]
+    if word not in TIP_LOADS:
+        return [word]
     return [f"{word.removeprefix('tip ')}.{axis}" for axis in "xyz"]
 
 
@@ -162,8 +245,12 @@ def _rows(
     output: Any,
     slopes: tuple[Array, Array, Array],
     loads: list[str],
+    loaded: dict[str, Model],
 ) -> tuple[Array, Array, list[str]]:
-    """Rows of C and D of an output, and their names; `slopes` are qdd by q, qd and the loads."""
+    """Rows of C and D of an output, and their names; `slopes` are qdd by q, qd and the loads.
+
+    `loaded`: the model under each load on a link, which outputs such as Moment also feel directly.
+    """
     n, k = model.size, model.joints
     unit, names = np.eye(2 * n), model.chain.motors
     known = {
@@ -184,31 +271,17 @@ def _rows(
     by_q, by_qd, by_qdd, by_wrench = slopes_of(model, output, at)
     dq, dqd, push = slopes
     direct = by_qdd @ push
-    for place, word in enumerate(loads[1:]):
-        part = by_wrench[:, :3] if word == "tip force" else by_wrench[:, 3:]
-        direct[:, k + 3 * place : k + 3 * place + 3] += part
+    place = k
+    for word in loads[1:]:
+        if word in TIP_LOADS:
+            part = by_wrench[:, :3] if word == "tip force" else by_wrench[:, 3:]
+        else:
+            motion = (*at[:2], model.forward_dynamics(*at), np.zeros(6))
+            without, under = (evaluator(each, output)(*motion)[0] for each in (model, loaded[word]))
+            part = (under - without).reshape(-1, 1)
+        direct[:, place : place + part.shape[1]] += part
+        place += part.shape[1]
     return np.hstack([by_q + by_qdd @ dq, by_qd + by_qdd @ dqd]), direct, output.names(model)
-
-
-def _closed(found: StateSpace, model: Model, controller: Controller) -> StateSpace:
-    """The same under a law tau = F [q, qd] + F_r r, efforts and loads on top of it."""
-    k = model.joints
-    law = controller.function(model)
-    evaluators: list[Evaluator] = model.functions.derived(
-        ("slopes of law", controller), lambda: [Evaluator(slope(law, i), True) for i in range(3)]
-    )
-    still = np.zeros(k)
-    at = (found.q, found.qd, found.q[:k], found.qd[:k], still)
-    by_q, by_qd, by_r = (evaluator(*at)[0] for evaluator in evaluators)
-    F, B, D = np.hstack([by_q, by_qd]), found.B[:, :k], found.D[:, :k]
-    return replace(
-        found,
-        A=found.A + B @ F,
-        B=np.hstack([found.B, B @ by_r]),
-        C=found.C + D @ F,
-        D=np.hstack([found.D, D @ by_r]),
-        inputs=(*found.inputs, *_entries(model, "reference")),
-    )
 
 
 def _filtered(found: StateSpace, outputs: list[Any], counts: list[int]) -> StateSpace:

@@ -95,7 +95,7 @@ class StateSpace(Answer):
         values = self.eigenvalues
         if self.period is None:
             return values
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.log(values) / self.period)
 
     @property
@@ -127,15 +127,16 @@ class StateSpace(Answer):
 
         if not len(self.A):
             return np.zeros(0, complex)
-        if self.period is not None:
-            found: Complex = self.poles[np.isfinite(self.poles) & (self.poles.imag > 0)]
-            return found[np.argsort(np.abs(found), kind="stable")]
         values, left, right = eig(self.A, left=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             felt = np.einsum("ik,ij,jk->k", np.abs(left), np.abs(self.A), np.abs(right))
             felt = felt / np.abs(np.einsum("ik,ik->k", left.conj(), right))
         lifted = 10 * len(self.A) * np.finfo(float).eps * np.nan_to_num(felt, nan=np.inf)
-        pairs: Complex = values[values.imag > lifted]
+        if self.period is None:
+            pairs: Complex = values[values.imag > lifted]
+        else:  # a negative one swings at half the sampling rate
+            swinging = (values.imag > lifted) | ((values.real < -lifted) & (values.imag == 0))
+            pairs = np.log(values[swinging].astype(complex)) / self.period
         return pairs[np.argsort(np.abs(pairs), kind="stable")]
 
     def transfer(self, s: complex | ArrayLike) -> Complex:

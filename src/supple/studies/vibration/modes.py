@@ -17,7 +17,7 @@ from ...assembly import coordinates, exact_ends
 from ...beams.varying import VaryingBeam
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
-from ...robot import Robot
+from ...robot import Robot, a_robot
 from ...structure import Joints, Structure, alike, carrying_nothing, sprung_modes, structure_of
 from ..configuration import joint_names, joint_states, where
 from .elements import ElementModes, element_modes
@@ -224,6 +224,7 @@ class Modes(Natural, Answer):
 
 
 ARGUMENTS: dict[str, Check] = {
+    "robot": a_robot,
     "theta": optional(reals),
     "count": whole(1, 10_000),
     "method": one_of(*get_args(Method)),

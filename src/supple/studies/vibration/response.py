@@ -20,6 +20,7 @@ from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, listed, number, optional, reals, shown
 from ...control.trajectories import Trajectory, a_trajectory
 from ...errors import SuppleError
+from ...link_loads import unit_load
 from ...outputs.kinds import Acceleration, Encoder, Moment, Place, Strain, Tip
 from ...outputs.output import Output as AnyOutput
 from ...robot import Robot, a_robot
@@ -454,9 +455,9 @@ class Ports:
         axis = {"force": 0, "moment": 3}.get(kind)
         if axis is not None and part in ("x", "y", "z"):
             return _tip(self._robot, system)[axis + "xyz".index(part)], 0.0
-        if axis is not None and (place := _place_of(name)) is not None:
-            link, fraction, way = place
-            return _section_motion(system, link, fraction)[axis + way], 0.0
+        if axis is not None and (load := unit_load(name)) is not None:
+            way = int(np.flatnonzero(load.wrench)[0])
+            return _section_motion(system, load.link, load.fraction)[way], 0.0
         if kind == "tau" and part:
             if not motor_is_free(self._joints, part):
                 raise SuppleError(f"input {name} does nothing with this joint locked: let it free")
@@ -533,30 +534,12 @@ class Ports:
         return unit[system.z.releases[i].start + loose[0]], 1 / stiffness if stiffness else 0.0
 
 
-def _place_of(name: str) -> tuple[str, float, int] | None:
-    """Return link, fraction and axis (0, 1, 2) of an input such as force.LINK@0.5.y, else None."""
-    kind, _, rest = str(name).partition(".")
-    place, _, axis = rest.rpartition(".")
-    link, at, fraction = place.rpartition("@")
-    if kind not in ("force", "moment") or not at or axis not in ("x", "y", "z"):
-        return None
-    try:
-        where_on_link = float(fraction)
-    except ValueError:
-        where_on_link = math.nan
-    if not 0 <= where_on_link <= 1:
-        raise SuppleError(
-            f"input is {name!r}: its place is {fraction!r}, give one from 0 (root) to 1 (end), "
-            f"such as {kind}.{link}@0.5.{axis}"
-        )
-    return link, where_on_link, "xyz".index(axis)
-
-
 def _cut_at_places(
     structure: Structure, inputs: tuple[str, ...], outputs: Sequence[Output]
 ) -> Structure:
     """Return the structure with links cut where forces act on them or their motion is asked."""
-    places = [place[:2] for name in inputs if (place := _place_of(name)) is not None]
+    loads = [load for name in inputs if (load := unit_load(name)) is not None]
+    places = [(load.link, load.fraction) for load in loads]
     for output in outputs:
         if isinstance(output, Acceleration | Place):
             places.append((output.link, output.fraction))

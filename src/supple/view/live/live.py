@@ -7,7 +7,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SuppleError
@@ -15,6 +15,7 @@ from ...robot import Robot
 from ...studies.vibration.modes import Modes, modes
 from ...studies.vibration.neighbourhood import usual_pose
 from ..scene.scene import Scene
+from ..scene.scenes import is_elastic
 from .door import Door, bound, check_host, is_loopback
 from .stage import dress
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import viser
 
     from .player import Player
+    from .poser import Poser
     from .studio import Studio
 
 __all__ = ["Live", "serve"]
@@ -32,7 +34,9 @@ HOST, PORT = "127.0.0.1", 8080
 class Live:
     """A running server: `url` to open, `stop()` to end it, `wait()` to serve until Ctrl-C."""
 
-    def __init__(self, server: viser.ViserServer, shown: Studio | Player, asked_port: int) -> None:
+    def __init__(
+        self, server: viser.ViserServer, shown: Studio | Player | Poser, asked_port: int
+    ) -> None:
         self.server, self.shown, self.stopped = server, shown, False
         self.port = server.get_port()
         self.busy = asked_port if self.port != asked_port else None
@@ -83,11 +87,12 @@ def serve(
     *,
     listen_on_network: bool = False,
     allow_origin: Sequence[str] = (),
+    pose: Mapping[str, Any] | None = None,
 ) -> Live:
     """Start a server that shows an answer or a Scene; return at once.
 
-    A Robot, or the Modes of one configuration, in the studio; what runs in time or over many
-    configurations in the player.
+    A Robot at `pose` (theta or position, else the usual one), or the Modes of one configuration, in
+    the studio; what runs in time or over many configurations in the player.
 
     It is bound to this machine alone unless another host is given with `listen_on_network`; a busy
     port gives the next free one. Only its own page is answered, and pages whose origin
@@ -96,6 +101,7 @@ def serve(
     from ..page.page import Chapter
     from ..page.reports import Report, report
     from .player import Player
+    from .poser import Poser
     from .studio import Studio
 
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
@@ -103,10 +109,10 @@ def serve(
     check_host(host, listen_on_network)
     origins = (allow_origin,) if isinstance(allow_origin, str) else tuple(allow_origin)
     Door(host, port, origins)  # wrong origins are told before anything is computed
-    found: Modes | Report
+    found: Modes | Report | Robot
     if isinstance(thing, Robot):
-        pose: dict[str, Any] = usual_pose(thing)
-        found = modes(thing, count=6, **pose)
+        pose = usual_pose(thing) if pose is None else pose
+        found = modes(thing, count=6, **pose) if is_elastic(thing) else thing
     elif isinstance(thing, Modes) and thing.omega.ndim == 1:
         found = thing
     elif isinstance(thing, Scene):
@@ -115,9 +121,11 @@ def serve(
         found = report(thing)
     server = _server(host, port, origins)
     try:
-        shown: Studio | Player
+        shown: Studio | Player | Poser
         if isinstance(found, Modes):
             shown = Studio(server, found)
+        elif isinstance(found, Robot):
+            shown = Poser(server, found, pose or usual_pose(found))
         else:
             scene = found.chapters[0].scene
             if scene is None or scene.cloud is None:

@@ -18,6 +18,7 @@ from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes, modes
 from ...studies.vibration.neighbourhood import FINE, Coordinate, around, coordinates_of, usual_pose
 from ..scene.scene import POINTS, Scene, modes_scene, statics_scene, sweep_scene
+from ..scene.scenes import is_elastic, poses_scene
 from ..wording import motors_of, tidy
 from .page import (
     LIMIT,
@@ -86,10 +87,13 @@ def report(answer: Any, **options: Any) -> Report:
     return page
 
 
-def robot_report(robot: Robot, **options: Any) -> Report:
-    """Return a robot in its usual pose, with its lowest modes."""
-    pose: dict[str, Any] = usual_pose(robot)
-    return modes_report(modes(robot, count=6, **pose), **options)
+def robot_report(robot: Robot, pose: Mapping[str, Any] | None = None, **options: Any) -> Report:
+    """Return a robot at a pose, else its usual one, with its lowest modes where it has any."""
+    at: Mapping[str, Any] = usual_pose(robot) if pose is None else pose
+    if is_elastic(robot):
+        return modes_report(modes(robot, count=6, **at), **options)
+    lead = "Drag a slider to move the robot; drag the picture to turn it. Nothing of it is elastic."
+    return Report(robot.name, [Chapter(scene=poses_scene(robot, at))], [lead])
 
 
 def modes_report(found: Modes, nearby: int = 21) -> Report:

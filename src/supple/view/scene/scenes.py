@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.registry import need
+from ...architectures.kinds import architecture_of
 from ...robot import Robot
 from ...structure import structure_of
+from ...studies.configuration import where
 from ...studies.motion.fields import Fields, about, fields, path_fields
 from ...studies.motion.response import Response
 from ...studies.vibration.modes import modes
-from ...studies.vibration.neighbourhood import around, usual_pose
+from ...studies.vibration.neighbourhood import around, coordinates_of, usual_pose
 from .scene import (
     Cloud,
     Poses,
@@ -34,8 +37,10 @@ if TYPE_CHECKING:
     from ...studies.vibration.workspace import FrequencyMap
 
 __all__ = [
+    "is_elastic",
     "path_scene",
     "pose_scene",
+    "poses_scene",
     "response_scene",
     "running_pairs",
     "scene_of",
@@ -150,6 +155,47 @@ def slice_through(found: FrequencyMap, running: tuple[int, ...]) -> tuple[Any, .
 def pose_scene(robot: Robot) -> Scene:
     """Return a robot at rest in its usual pose."""
     return robot_scene(robot, **usual_pose(robot))
+
+
+def is_elastic(robot: Robot) -> bool:
+    """Return whether anything of a robot bends or is sprung, so that it has modes."""
+    asked = where(robot, **usual_pose(robot))
+    numbers = structure_of(robot, asked.at).known_numbers
+    return bool(numbers.bends or numbers.sprung)
+
+
+def poses_scene(robot: Robot, pose: Mapping[str, Any], count: int = 21) -> Scene:
+    """Return a robot at a pose, and on its way along each coordinate through it; nothing bends."""
+    scene = robot_scene(robot, **pose)
+    word = architecture_of(robot).asked_by
+    own = np.asarray(pose[word], float)
+    still = np.zeros((1, 1, len(scene.links), 2, 6))
+    tracks = [scene.tracks[0]]
+    for index, coordinate in enumerate(coordinates_of(robot)):
+        values = np.linspace(
+            min(coordinate.low, own[index]), max(coordinate.high, own[index]), count
+        )
+        along = np.repeat(own[None], count, axis=0)
+        along[:, index] = values
+        given: dict[str, Any] = {"theta": None, "position": None, word: along}
+        found = architecture_of(robot).resolve(**given)
+        reached = found.reason == ""
+        if reached.sum() < 2:
+            continue
+        turn = np.degrees(1.0) if coordinate.unit == "rad" else 1.0
+        tracks.append(
+            track_of(
+                poses_of(structure_of(robot, found.at[reached])),
+                np.repeat(still, reached.sum(), axis=0),
+                np.repeat(still[..., 0], reached.sum(), axis=0),
+                kind="joint",
+                name=coordinate.name,
+                unit="°" if coordinate.unit == "rad" else "m",
+                at=turn * values[reached],
+                start=float(turn * own[index]),
+            )
+        )
+    return replace(scene, tracks=tuple(tracks))
 
 
 def scene_of(answer: Any) -> Scene:
