@@ -37,8 +37,9 @@ def assumed_shapes(
     """Return the lowest natural shapes of a link: x-y, x-z, axial, torsion, those it allows.
 
     The root is clamped, or `pinned` in bending: free to turn about its joint. Both are told from
-    the tangent at the root, which the joint turns. Each is normalised so that its modal mass with the end load equals the link's mass, and its
-    sign so that the integral of m times the displacement (of the twist in torsion) is positive.
+    the tangent at the root, which the joint turns. Each is normalised so that its modal mass with
+    the end load equals the link's mass, and its sign so that the integral of m times the
+    displacement (of the twist in torsion) is positive.
 
     Source: [DeLuca1991], Eqs. (16)-(22), (30); (30) lacks the end terms.
     """
