@@ -71,6 +71,19 @@ def true_arm(elbow: float):
     return own_arm([upper, lower], [0.0, elbow])
 
 
+def damped_modes(elbow: float, ratios: dict, count: int):
+    """Frequencies (Hz) and damping ratios from complex eigenvalues, each link with its own loss."""
+    upper = OwnLink(0.8, 2e7, TRUE["EI1"], 1.6, TRUE["k1"], 0.9, 0.004)
+    without = OwnLink(0.6, 0.0, 0.0, 0.9, 3e3, TRUE["payload"])
+    truth = true_arm(elbow)
+    K_upper = own_arm([upper, without], [0.0, elbow]).K_beam
+    K_lower = truth.K_beam - K_upper
+    K = truth.K + 2j * (ratios["upper"] * K_upper + ratios["lower"] * K_lower)
+    squares = np.linalg.eigvals(np.linalg.solve(truth.M, K))
+    squares = squares[np.argsort(squares.real)][:count]
+    return np.sqrt(squares.real) / (2 * np.pi), 0.5 * squares.imag / squares.real
+
+
 @cache
 def true_frequencies(count: int = 5) -> np.ndarray:
     return np.array([true_arm(float(elbow)).frequencies(count) for _, elbow in poses()])

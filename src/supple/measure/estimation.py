@@ -170,9 +170,14 @@ class Problem:
             if own < 0.5:
                 continue  # as many parameters as values: their noise cannot be told
             if group.mixed:
-                new[group.rows] = _mixed_noise(
-                    left, predicted, rows, group.rows, len(rows) / own, self.size
+                modulus = group.modulus(predicted)
+                elsewhere = np.linalg.pinv(C) - scaled.T @ scaled
+                group.shares = _noise_shares(
+                    left, modulus[used[group.rows]], jacobian[rows], elsewhere
                 )
+                squares = group.shares[0] + group.shares[1] * modulus**2
+                smallest = 1e-12 * max(float(modulus.max()), 1e-300)
+                new[group.rows] = np.maximum(np.sqrt(squares), smallest)
                 continue
             weight = group.weight[np.searchsorted(group.rows, rows)]
             size = left / weight
@@ -196,6 +201,57 @@ class Problem:
         size = np.sqrt(np.maximum(np.diag(inner), 1e-300))
         inverse = np.linalg.pinv(inner / np.outer(size, size), rcond=1e-14) / np.outer(size, size)
         return np.asarray(free @ inverse @ free.T)
+
+    def covariance_of_estimate(
+        self, estimate: Estimate, used: NDArray[np.bool_]
+    ) -> tuple[Array, Array]:
+        """Return the covariance of x and the degrees of freedom of each of its variances.
+
+        Sizes of noise that are estimated are estimated with an error of their own. With the
+        covariance W of these sizes the estimates scatter more than known weights would have it, by
+        2 C (sum W_ij (Q_ij - P_i C P_j)) C, and a variance c of C has 2 c^2 / (g' W g) degrees of
+        freedom, g its slopes by the sizes (Kenward and Roger 1997, for independent values; after
+        Welch and Satterthwaite where each group has one size).
+        """
+        C = self.covariance(estimate.jacobian, estimate.sigma, used, estimate.held)
+        slopes: list[Array] = []  # d variance / d size over the variance, (n,) each
+        for group in self.groups:
+            rows = group.rows[used[group.rows]]
+            if group.sigma is not None or not len(rows):
+                continue
+            parts = [group.weight**2]
+            if group.mixed:
+                modulus = group.modulus(estimate.predicted)
+                parts = [np.ones(len(modulus))] if group.shares[0] else []
+                parts += [modulus**2] if group.shares[1] else []
+            for part in parts:
+                slope = np.zeros(self.size)
+                slope[group.rows] = part / estimate.sigma[group.rows] ** 2
+                slopes.append(slope[used] / np.linalg.norm(slope[used]))
+        if not slopes:
+            return C, np.full(len(C), math.inf)
+        J = estimate.jacobian[used] / estimate.sigma[used, None]
+        P = [-J.T @ (slope[:, None] * J) for slope in slopes]
+        count = len(slopes)
+        information = np.empty((count, count))
+        for i in range(count):
+            for j in range(count):
+                Q = J.T @ ((slopes[i] * slopes[j])[:, None] * J)
+                taken = -2 * np.trace(C @ Q) + np.trace(C @ P[i] @ C @ P[j])
+                information[i, j] = 0.5 * (slopes[i] @ slopes[j] + taken)
+        W = np.linalg.inv(information)
+        wider = np.zeros_like(C)
+        for i in range(count):
+            for j in range(count):
+                Q = J.T @ ((slopes[i] * slopes[j])[:, None] * J)
+                wider += W[i, j] * (Q - P[i] @ C @ P[j])
+        freedom = np.full(len(C), math.inf)
+        for k in range(len(C)):
+            g = np.array([-(C @ part @ C)[k, k] for part in P])
+            spread = float(g @ W @ g)
+            if spread > 0:
+                freedom[k] = 2 * C[k, k] ** 2 / spread
+        return C + 2 * C @ wider @ C, freedom
 
     def _prior_weights(self) -> Array:
         """Slopes of x in prior standard deviations, (p,); zero without a prior."""
@@ -411,43 +467,46 @@ def _robust_weights(left: Array, loss: str) -> tuple[Array, Array]:
     return np.ones(len(left)), np.ones(len(left))
 
 
-def _mixed_noise(
-    left: Array,
-    predicted: Array,
-    rows: NDArray[np.int64],
-    all_rows: NDArray[np.int64],
-    correction: float,
-    size: int,
-) -> Array:
-    """Noise of complex values, var = a^2 + b^2 |H|^2, both by maximum likelihood.
+def _noise_shares(
+    left: Array, modulus: Array, jacobian: Array, elsewhere: Array
+) -> tuple[float, float]:
+    """Return a^2 and b^2 of noise with var = a^2 + b^2 |H|^2, by restricted maximum likelihood.
 
-    `all_rows` are real parts, then imaginary parts of the same values.
+    The restricted likelihood subtracts what the fitted parameters have taken from the residuals:
+    values of high leverage, at resonances, leave less over than their noise. One of the two is zero
+    unless both together are likelier by Schwarz's criterion, since a share that is not there but
+    estimated gives values at the wrong places a large weight. `left` (n,) are residuals, `modulus`
+    their |H|, `jacobian` (n, p) theirs by x, `elsewhere` (p, p) the information of the others.
     """
     from scipy.optimize import minimize
 
-    real, imaginary = np.split(all_rows, 2)
-    modulus = np.hypot(predicted[real], predicted[imaginary])
-    every = np.empty(size)
-    every[real] = modulus
-    every[imaginary] = modulus
-    H2 = every[rows] ** 2
-    r2 = left**2 * correction
-    level = float(np.mean(r2))
-    share = level / max(float(np.mean(H2)), 1e-300)
+    squares = left**2
+    level = float(np.mean(squares))
+    share = level / max(float(np.mean(modulus**2)), 1e-300)
+    smallest = 1e-12 * level
 
-    def cost(y: Array) -> float:
-        variance = (
-            level * np.exp(np.clip(y[0], -40, 10)) + share * np.exp(np.clip(y[1], -40, 10)) * H2
-        )
-        return float((np.log(variance) + r2 / variance).sum())
+    def shares(y: Sequence[float]) -> tuple[float, float]:
+        a2, b2 = np.exp(np.clip(y, -40.0, 10.0))
+        return level * float(a2), share * float(b2)
 
-    best = min(
+    def cost(a2: float, b2: float) -> float:
+        variance = a2 + b2 * modulus**2 + smallest
+        information = elsewhere + jacobian.T @ (jacobian / variance[:, None])
+        determinant = np.linalg.slogdet(information)[1]
+        return float((np.log(variance) + squares / variance).sum() + determinant)
+
+    options = {"xatol": 1e-3, "fatol": 1e-4}
+    constant = minimize(lambda y: cost(shares([y[0], 0.0])[0], 0.0), [0.0], method="Nelder-Mead")
+    relative = minimize(lambda y: cost(0.0, shares([0.0, y[0]])[1]), [0.0], method="Nelder-Mead")
+    both = min(
         (
-            minimize(cost, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-4})
-            for start in ((0.0, -3.0), (-3.0, 0.0))
+            minimize(lambda y: cost(*shares(y)), start, method="Nelder-Mead", options=options)
+            for start in ((constant.x[0], -3.0), (-3.0, relative.x[0]))
         ),
         key=lambda found: float(found.fun),
     )
-    a2 = level * math.exp(min(max(best.x[0], -40), 10))
-    b2 = share * math.exp(min(max(best.x[1], -40), 10))
-    return np.sqrt(a2 + b2 * every[all_rows] ** 2)
+    if both.fun + math.log(len(left)) < min(constant.fun, relative.fun):
+        return shares(both.x)
+    if constant.fun < relative.fun:
+        return shares([constant.x[0], 0.0])[0], 0.0
+    return 0.0, shares([0.0, relative.x[0]])[1]

@@ -17,6 +17,7 @@ from ..beams.basis import Basis
 from ..errors import SuppleError
 from ..robot import Robot, a_robot
 from .estimation import LOSSES, Estimate, Problem, _robust_weights
+from .experiments.dampings import Dampings, wants_dampings
 from .experiments.experiment import Experiment
 from .experiments.frequencies import Frequencies
 from .experiments.motion import MotionRecord
@@ -270,8 +271,8 @@ def identify(
     theta : array_like, optional
         Joint coordinates (joints,) of tables that contain none.
     theta0 : array_like, optional
-        Known start of a motion. Default: its first row, or a fitted start where that row is not
-        round.
+        Known start of a motion. Default: `theta`, or its first row, or a fitted start where that
+        row is not round.
     joints : optional
         As in `modes` and `response`. Default: locked for frequencies, free for responses.
     damping : {"structural", "modal"}, optional
@@ -405,11 +406,19 @@ def make_experiments(
         damping = "modal"
     for table in tables:
         if table.kind == "frequencies":
-            made.append(Frequencies(table, robot, theta, joints or "locked", sigma))
+            lines = Frequencies(table, robot, theta, joints or "locked", sigma)
+            made.append(lines)
+            if wants_dampings(table, free):
+                made.append(Dampings(table, lines))
+            elif "damping_ratio" in table.columns:
+                lines.notes.append(
+                    f"column 'damping_ratio' of {table.name} is passed over: no damping_ratio is "
+                    "free"
+                )
         elif table.kind == "response":
             made.append(Responses(table, robot, theta, joints or "free", damping, sigma))
         elif table.kind == "motion":
-            made.append(MotionRecord(table, robot, basis, theta0, sigma, ()))
+            made.append(MotionRecord(table, robot, basis, theta0 or theta, sigma))
         else:
             made.append(StaticLoads(table, robot, theta, reference, sigma))
     return made
@@ -474,11 +483,10 @@ def _fitted(
 
     problem.prior_at = estimate.x
     # Covariance in the units of the parameters
-    C_x = _covariance_of_estimate(problem, estimate, used)
+    C_x, freedom = _covariance_of_estimate(problem, estimate, used)
     slopes = parameters.slopes(estimate.x)
     C = C_x * np.outer(slopes, slopes)
     std = np.sqrt(np.maximum(np.diag(C), 0.0))
-    freedom = _freedoms(problem, estimate, used, C_x)
     estimated = [f for f in estimate.freedom if math.isfinite(f)]
     undetermined = bool(estimated) and min(estimated) < 0.5
     if undetermined:
@@ -600,34 +608,18 @@ def _doubtful(problem: Problem, found: Estimate) -> bool:
     return foreign > max(2, 0.2 * total) or max(noise, default=0.0) > 0.01
 
 
-def _covariance_of_estimate(problem: Problem, estimate: Estimate, used: NDArray[np.bool_]) -> Array:
-    """Covariance of x; with a robust loss that of an M-estimator (sandwich)."""
-    C = problem.covariance(estimate.jacobian, estimate.sigma, used, estimate.held)
+def _covariance_of_estimate(
+    problem: Problem, estimate: Estimate, used: NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Covariance of x, with a robust loss that of an M-estimator, and degrees of freedom."""
+    C, freedom = problem.covariance_of_estimate(estimate, used)
     if problem.loss == "linear":
-        return C
-    estimate.jacobian[used] / estimate.sigma[used, None]
+        return C, freedom
     left = (problem.measured[used] - estimate.predicted[used]) / estimate.sigma[used]
     weight, slope = _robust_weights(left, problem.loss)
     psi2 = float(np.mean((weight * left) ** 2))
     bent = float(np.mean(slope))
-    return C * psi2 / max(bent, 1e-6) ** 2
-
-
-def _freedoms(problem: Problem, estimate: Estimate, used: NDArray[np.bool_], C: Array) -> Array:
-    """Degrees of freedom of each parameter's variance, after Welch and Satterthwaite."""
-    out = np.empty(len(C))
-    shares = []
-    for group, freedom in zip(problem.groups, estimate.freedom, strict=True):
-        rows = group.rows[used[group.rows]]
-        scaled = estimate.jacobian[rows] / estimate.sigma[rows, None]
-        shares.append((np.diag(C @ scaled.T @ scaled @ C), freedom))
-    for k in range(len(C)):
-        total = 0.0
-        for share, freedom in shares:
-            if math.isfinite(freedom) and C[k, k] > 0:
-                total += (share[k] / C[k, k]) ** 2 / max(freedom, 0.5)
-        out[k] = 1 / total if total > 0 else math.inf
-    return out
+    return C * psi2 / max(bent, 1e-6) ** 2, freedom
 
 
 def _cautions(

@@ -192,3 +192,40 @@ def test_where_to_measure():
         for _ in range(10)
     ]
     assert plan.gain[-1] > max(chance)
+
+
+def test_damping_ratios_of_lines_are_fitted():
+    """Truth by the tests' own elements with complex stiffness: both links have their own ratio."""
+    elbow, ratios = 1.0, {"upper": 0.02, "lower": 0.005}
+    f, zeta = measured.damped_modes(elbow, ratios, 4)
+    table = {
+        "theta.lower": np.full(4, elbow),
+        "frequency_hz": f,
+        "damping_ratio": zeta,
+        "mode": [1.0, 2.0, 3.0, 4.0],
+    }
+    robot = measured.arm().with_(measured.FREE)
+    free = ["links.upper.damping_ratio", "links.lower.damping_ratio"]
+    found = supple.identify(robot, table, free)
+    assert found.values[free[0]] == pytest.approx(0.02, rel=1e-3)
+    assert found.values[free[1]] == pytest.approx(0.005, rel=1e-3)
+    both = supple.identify(robot, table, ["damping_ratio"])
+    assert both.values["damping_ratio"] == pytest.approx(zeta.mean(), rel=1e-6)
+    unused = supple.identify(robot, table, ["payload.mass"])
+    assert any("damping_ratio" in note for note in unused.notes)
+    with pytest.raises(supple.SuppleError, match="per cent are divided by 100"):
+        supple.identify(robot, table | {"damping_ratio": 100 * zeta}, free)
+
+
+def test_noise_of_responses_is_constant_relative_or_both():
+    """Of pure noise the other share is exactly zero; of both, each is found."""
+    from supple.measure.estimation import _noise_shares
+
+    rng = np.random.default_rng(0)
+    modulus = np.exp(rng.uniform(-3, 3, 400))
+    nothing = np.zeros((400, 1))
+    information = np.eye(1)
+    for a, b in ((0.5, 0.0), (0.0, 0.1), (0.5, 0.3)):
+        noise = np.sqrt(a**2 + b**2 * modulus**2) * rng.standard_normal(400)
+        shares = np.sqrt(_noise_shares(noise, modulus, nothing, information))
+        assert shares == pytest.approx([a, b], rel=0.2, abs=0)

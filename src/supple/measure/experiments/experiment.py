@@ -38,6 +38,12 @@ class NoiseGroup:
         self.sigma = sigma
         self.weight = np.ones(len(rows)) if weight is None else weight
         self.mixed = mixed
+        self.shares = (0.0, 0.0)  # of mixed noise: constant and relative variance, as estimated
+
+    def modulus(self, predicted: Array) -> Array:
+        """Return |H| at each of `rows`, which are real parts, then imaginary parts."""
+        real, imaginary = np.split(predicted[self.rows], 2)
+        return np.tile(np.hypot(real, imaginary), 2)
 
 
 class Experiment(ABC):

@@ -51,7 +51,6 @@ class MotionRecord(Experiment):
         basis: Basis | None,
         theta0: Sequence[float] | None,
         sigma: float | None,
-        sensors: Sequence[str],
     ) -> None:
         self.name = table.name
         self.basis = basis
@@ -107,9 +106,6 @@ class MotionRecord(Experiment):
                 f"{table.name} has no readings: give theta.LINK, tip.x, strain.LINK@0.1 or "
                 "accelerometer.LINK@1.x beside t and tau.LINK"
             )
-        for name in sensors:
-            if name not in self.columns:
-                continue
         self.names = names
         self.measured = np.concatenate([table.numbers(key) for key in self.columns])
         N = len(self.t)

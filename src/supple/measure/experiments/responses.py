@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...outputs.kinds import Acceleration, Moment, Strain
 from ...robot import Robot
 from ...studies.vibration.response import response
 from ..parameters import Setting
 from ..tables import MeasuredTable, Places
+from .dampings import link_damping_ratios
 from .experiment import Experiment, NoiseGroup
 
 __all__ = ["Responses"]
@@ -151,18 +151,10 @@ def damping_of(robot: Robot, kind: str | None, modal: float | None) -> dict[str,
         if modal is None:
             raise SuppleError('damping is "modal": make damping_ratio free, or give it in start=')
         return {"modal_damping": modal}
-    ratios: dict[str, float] = {}
-    for path, link in architecture_of(robot).parts().items():
-        if link.rigid:
-            continue
-        material = robot.material(link)
-        ratio = link.damping_ratio
-        if ratio is None and material is not None:
-            ratio = material.damping_ratio
-        ratios[path.rpartition(".")[2]] = 2 * (ratio or 0.0)
+    ratios = link_damping_ratios(robot)
     if len(set(ratios.values())) <= 1:
-        return {"structural_damping": next(iter(ratios.values()), 0.0)}
-    each = ", ".join(f"{link} {value / 2:g}" for link, value in ratios.items())
+        return {"structural_damping": 2 * next(iter(ratios.values()), 0.0)}
+    each = ", ".join(f"{link} {value:g}" for link, value in ratios.items())
     raise SuppleError(
         f"damping_ratio differs between links ({each}): a response has one loss factor; give all "
         'links the same one, tie them with ties=, or use damping="modal"'
