@@ -389,12 +389,12 @@ def _walls(robot: Robot) -> list[str]:
 def _beams_off_their_rows(robot: Robot) -> list[str]:
     """Return notes about links that bend along +x while their row of a DH table leads along -x."""
     notes: list[str] = []
-    for link in getattr(robot, "links", ()):
-        row = getattr(link.joint, "dh", None)
+    for path, link in architecture_of(robot).parts().items():
+        row = getattr(getattr(link, "joint", None), "dh", None)
         bends = link.theory != "rigid" and link.length
         if row is not None and row.convention == "standard" and bends and row.a < 0:
             notes.append(
-                f"links.{link.name}.joint.dh: a is {row.a:g}, but beams run along +x, away from "
+                f"{path}.joint.dh: a is {row.a:g}, but beams run along +x, away from "
                 f"the next joint: give a: {-row.a:g}, add 180deg to theta, and take 180deg off the "
                 "theta of the next row (where alpha is not zero, negate it too)"
             )
