@@ -45,6 +45,8 @@ def resolve(m: Tree, theta: ArrayLike | None = None) -> tuple[Array, NDArray[np.
     each = zip(names, units + ["m"] * len(m.rods), strict=True)
     wanted = f"{len(names)} motor coordinates: " + ", ".join(f"{a} ({b})" for a, b in each)
     wanted = wanted if names else "none, it has no motor"
+    if m.loops and names:
+        wanted += "; a joint without a motor is marked passive: true"
     if theta is None:
         for k, c in enumerate(m.joints.coordinates):
             if c.driven and c.kind == "slide" and m.start[k] <= 0:
@@ -134,7 +136,8 @@ def _assembled(m: Tree, x: Array) -> tuple[Array, NDArray[np.object_]]:
     for b in np.flatnonzero(~done):
         nearest = first[b]
         at = np.round(x[b, m.driven], 6).tolist()
-        reason[b] = f"theta {at} cannot be assembled: closure {m.worst(nearest)}; try another theta"
+        advice = _how_to_assemble(m, x[b]) if len(x) == 1 else "try another theta"
+        reason[b] = f"theta {at} cannot be assembled: closure {m.worst(nearest)}; {advice}"
     good = np.flatnonzero(done)
     reason[good] = judged(m, first[good])
     return first, reason
@@ -165,6 +168,43 @@ def newton(m: Tree, x: Array, most: int = 40) -> tuple[Array, Bools]:
     if len(active):
         calm[active] = np.abs(m.openings(x[active])[0]).max(axis=1) <= SHUT
     return x, calm
+
+
+def _how_to_assemble(m: Tree, x: Array) -> str:
+    """Return what to try where the closures of a configuration (n + rods,) cannot be shut.
+
+    The motors are let move as well: where the closures can be shut at all, the rank of their
+    derivative there tells whether the passive joints alone could do it.
+    """
+    shut = None
+    for start in (x, m.start):
+        near = start.copy()
+        for _ in range(200):
+            g, J = m.openings(near[None])
+            size = np.abs(g).max(initial=0.0)
+            if not size > SHUT:
+                break
+            damped = J[0].T @ J[0] + np.clip(size, 1e-5, 0.03) ** 2 * np.eye(len(near))
+            near = near - np.linalg.solve(damped, J[0].T @ g[0])
+        if np.abs(m.openings(near[None])[0]).max(initial=0.0) <= 1e3 * SHUT:
+            shut = near
+            break
+    names = ", ".join(link.name for link in m.form.links)
+    sizes = f"check the lengths, mounts and start values of {names}"
+    if shut is None:
+        return f"no theta was found at which it closes: {sizes}"
+    J = m.openings(shut[None])[1][0]
+    ranks = []
+    for columns in (np.arange(J.shape[1]), m.joints.passive):
+        values = np.linalg.svd(J[:, columns], compute_uv=False)
+        ranks.append(int((values > RANK * max(1e-300, values.max(initial=0.0))).sum()))
+    if ranks[1] < ranks[0]:
+        motors = ", ".join(m.form.motors)
+        return (
+            f"its motors {motors} cannot be moved independently: mark joints that have no motor "
+            "passive: true"
+        )
+    return f"try theta near {np.round(shut[m.driven], 4).tolist()}, where it closes, or {sizes}"
 
 
 def closed(m: Tree, x: Array) -> tuple[Array, Bools]:

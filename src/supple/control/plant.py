@@ -102,8 +102,14 @@ def plant(model: Model, theta: ArrayLike, measures: Sequence[Output]) -> Plant:
 def weight(name: str, given: ArrayLike, size: int) -> Array:
     """Return a weight or covariance as a matrix: one value, the diagonal, or the whole."""
     value = reals(name, given)
-    if value.shape not in ((), (size,), (size, size)) or not np.isfinite(value).all():
-        raise SuppleError(f"{name} has shape {value.shape}: give one value, {size}, or a matrix")
+    forms = f"one value, a list of {size} (the diagonal), or a matrix ({size}, {size})"
+    if value.shape not in ((), (size,), (size, size)):
+        raise SuppleError(f"{name} has shape {value.shape}: give {forms}")
+    if not np.isfinite(value).all():
+        raise SuppleError(f"{name} is {shown(given)}: give finite numbers, {forms}")
+    diagonal = np.diagonal(value) if value.ndim == 2 else value
+    if (diagonal < 0).any():
+        raise SuppleError(f"{name} holds {diagonal.min():g}: give numbers that are not negative")
     return np.diag(np.broadcast_to(value, (size,))) if value.ndim < 2 else value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -30,6 +31,9 @@ class Fault(NamedTuple):
     place: Place
     sentence: str
     key: str | int | None = None
+
+
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?(\s*[A-Za-z].*)?$")
 
 
 def sentences(error: Any, model: type[BaseModel], data: Any) -> list[Fault]:
@@ -111,6 +115,8 @@ def _of_key(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:
 def _allowed(error: Any, key: str | int = "") -> str:
     """What a value must be, from the kind of error."""
     ctx = error.get("ctx", {})
+    if isinstance(error["input"], str) and DECIMAL_COMMA.match(error["input"]):
+        return f"write a point for the decimal comma, {error['input'].replace(',', '.')}"
     if error["type"] == "float_type" and (unit := unit_of(str(key))) is not None:
         return f"it must be a number, alone or with a unit that converts to {unit}"
     if error["type"] == "literal_error":
@@ -148,6 +154,10 @@ def literals(error: Any) -> list[str]:
 def unknown_key(key: str, known: Iterable[str]) -> str:
     """A sentence for a key that is not known, with the nearest one that is."""
     keys = list(known)
+    if key.isdigit():  # {length: 1,2} is a length of 1 and a key 2
+        return (
+            f"unknown key {shown(key)}: is it the rest of a decimal comma? write a point, 1.{key}"
+        )
     if near := nearest(key, keys):
         return f"unknown key {shown(key)}: did you mean '{near}'?"
     return f"unknown key {shown(key)}: known here are {', '.join(keys) or 'none'}"

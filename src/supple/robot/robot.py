@@ -38,6 +38,20 @@ class Robot(Description, Shown, ABC):
     payload: Body | None = None
     foundation: Foundation | None = None
 
+    def plot(
+        self,
+        theta: Any = None,
+        path: str | PathLike[str] | None = None,
+        *,
+        position: Any = None,
+    ) -> Any:
+        """Draw the robot, undeformed, at one pose, or one panel for each of several poses.
+
+        theta: joint coordinates, (joints,) or (B, joints), rad or m; or the position of a Delta's
+        platform. Default: its usual pose. path: a picture to write (.png, .svg, .pdf).
+        """
+        return called("view.figures.robots:plot_robot")(self, theta, path, position)
+
     def material(self, link: Elastic) -> Material | None:
         """Return the link's material, looked up when it is a name."""
         return self.materials[link.material] if isinstance(link.material, str) else link.material

@@ -46,6 +46,7 @@ PLAUSIBLE: tuple[tuple[str, float, float, str], ...] = (
     ("wall", 1e-5, 1.0, "m"),
     ("thickness", 1e-6, 1.0, "m"),
     ("mass", 1e-6, 1e5, "kg"),
+    ("motor_inertia", 1e-10, 0.3, "kg m^2"),  # of the rotor itself, before the gear
     ("base_radius", 1e-3, 20.0, "m"),
     ("xyz", 0.0, 100.0, "m"),
     ("com", 0.0, 100.0, "m"),
@@ -60,8 +61,10 @@ OFTEN_MEANT: dict[str, tuple[tuple[str, float], ...]] = {
     "kg/m^3": (("g/cm^3", 1e3), ("t/mm^3", 1e12), ("g/m^3", 1e-3)),
     "m": (("mm", 1e-3), ("um", 1e-6)),
     "kg": (("g", 1e-3), ("mg", 1e-6)),
+    "kg m^2": (("kg cm^2", 1e-4), ("g cm^2", 1e-7)),
     "rad": (("deg", math.pi / 180),),
 }
+LARGE_SAG = 0.05  # of the reach: beyond it small deflections are no good theory
 USUAL: dict[str, tuple[float, float]] = {
     "young_modulus": (5e8, 1e12),
     "shear_modulus": (2e8, 5e11),
@@ -168,7 +171,13 @@ def check(
     if not asked.single:
         raise SuppleError("a check is of one configuration: give theta (joints,), or one position")
     structure = structure_of(robot, asked.at)
-    notes = _units(robot) + _walls(robot) + _limits(robot, asked) + _idle_inertias(robot)
+    notes = (
+        _units(robot)
+        + _walls(robot)
+        + _beams_off_their_rows(robot)
+        + _limits(robot, asked)
+        + _idle_inertias(robot)
+    )
     first = sag = None
     held: dict[str, float] = {}
     stress: dict[str, tuple[float, float | None]] = {}
@@ -189,6 +198,7 @@ def check(
         drives = [drive for drive in architecture_of(robot).drives if drive.segment]
         held = {drive.name: drive.effort(carried) for drive in drives}
         held |= _rods(robot, asked)
+        notes += _large_sag(robot, sag)
         stress = stresses(robot, structure, bent)
         notes += _overloads(robot, structure, held, stress)
     except SuppleError as problem:
@@ -322,6 +332,16 @@ def _units(robot: Robot) -> list[str]:
         notes.append("gravity is zero: nothing sags and no torque is needed to hold it")
     elif pull > 30:
         notes.append(f"gravity is {pull:g}: it is in m/s^2; 9810 may be meant in mm/s^2")
+    up = 1 if architecture_of(robot).planar else 2  # y of a robot in the plane, else z
+    if robot.gravity[up] > 0.5 * pull:
+        usual = [0, 0, 0]
+        usual[up] = -1
+        down = [round(9.81 * part, 2) for part in usual]
+        told = [round(part, 6) for part in robot.gravity]
+        notes.append(
+            f"gravity is {told}: it points upwards, along +{'xyz'[up]}; {down} is usual, unless "
+            "the robot hangs from the ceiling"
+        )
     return notes
 
 
@@ -363,6 +383,21 @@ def _walls(robot: Robot) -> list[str]:
                     f"{path}: Bredt's torsion constant is {-error:.0%} too low for walls this "
                     f"thick; the torsion problem has torsion_constant: {right:.4g}"
                 )
+    return notes
+
+
+def _beams_off_their_rows(robot: Robot) -> list[str]:
+    """Return notes about links that bend along +x while their row of a DH table leads along -x."""
+    notes: list[str] = []
+    for path, link in architecture_of(robot).parts().items():
+        row = getattr(getattr(link, "joint", None), "dh", None)
+        bends = link.theory != "rigid" and link.length
+        if row is not None and row.convention == "standard" and bends and row.a < 0:
+            notes.append(
+                f"{path}.joint.dh: a is {row.a:g}, but beams run along +x, away from "
+                f"the next joint: give a: {-row.a:g}, add 180deg to theta, and take 180deg off the "
+                "theta of the next row (where alpha is not zero, negate it too)"
+            )
     return notes
 
 
@@ -414,6 +449,18 @@ def _out_of_plane(robot: Robot, first: float, place: dict[str, Any]) -> list[str
     return [
         f"the robot is planar, and hides a lower mode across its plane: {lowest:.4g} Hz below "
         f"{first:.4g} Hz; set planar: false to see it"
+    ]
+
+
+def _large_sag(robot: Robot, sag: float) -> list[str]:
+    """Whether the tip sags by more than deflections for which the theory of beams is meant."""
+    reach = architecture_of(robot).reach
+    if reach is None or not sag > LARGE_SAG * reach:
+        return []
+    return [
+        f"the tip sags by {1e3 * sag:.4g} mm, {sag / reach:.0%} of the reach {reach:.4g} m: "
+        "deflections are taken as small, so that this is no more than an indication; check the "
+        "sizes of the sections, young_modulus and the masses, or make the links stiffer"
     ]
 
 
