@@ -97,6 +97,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "GravityPD",
                 "Decoupling",
                 "ComputedTorque",
+                "ExpressionLaw",
                 "LQR",
                 "lqr",
             ),

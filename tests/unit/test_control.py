@@ -241,3 +241,31 @@ def test_a_singular_pose_gets_a_sentence():
 def test_negative_gains_are_refused_where_they_are_given() -> None:
     with pytest.raises(supple.SuppleError, match="position_gain is -1: give values"):
         supple.Decoupling(-1)
+
+
+def test_a_law_in_expressions_is_the_law_itself():
+    """Against JointPD of the same gains, and a function that is called at every stage."""
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(2))
+    move = supple.PointToPoint([0, 0], [0.2, 0.1], 0.1)
+
+    @supple.ExpressionLaw
+    def law(q, qd, r, rd, rdd):
+        return [10 * (r[k] - q[k]) + 2 * (rd[k] - qd[k]) for k in range(2)]
+
+    own = supple.simulate(model, controller=law, trajectory=move)
+    ours = supple.simulate(model, controller=supple.JointPD(10, 2), trajectory=move)
+    assert own.method == ours.method
+    np.testing.assert_allclose(own.q, ours.q, atol=1e-12)
+    np.testing.assert_allclose(own.tau, ours.tau, atol=1e-10)
+    a, b = (supple.linearize(model, controller=each).A for each in (law, supple.JointPD(10, 2)))
+    np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9 * np.abs(b).max())
+
+
+def test_what_is_no_law_in_expressions_is_told():
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    with pytest.raises(SuppleError, match="gives 1 efforts: it must give one for each of 2 joints"):
+        supple.simulate(model, controller=supple.ExpressionLaw(lambda q, *rest: q[0]),
+                        trajectory=[0, 0], duration=0.01)  # fmt: skip
+    with pytest.raises(SuppleError, match="cannot be written in expressions: TypeError"):
+        supple.simulate(model, controller=supple.ExpressionLaw(lambda q: q), trajectory=[0, 0],
+                        duration=0.01)  # fmt: skip

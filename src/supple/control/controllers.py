@@ -7,7 +7,7 @@ one, can be linearised, and can be exported; `Law.efforts` calls it with arrays.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -31,6 +31,7 @@ __all__ = [
     "ComputedTorque",
     "Controller",
     "Decoupling",
+    "ExpressionLaw",
     "FeedForward",
     "GravityPD",
     "JointPD",
@@ -433,6 +434,62 @@ class FeedForward(Controller):
             inner = Clipped(FeedForward(self.law.law), self.law.effort_limit)
             return inner.effort(model, q, qd, wanted)
         return self.law.effort(model, q, qd, still) + wanted.rdd
+
+
+@dataclass(frozen=True, eq=False)
+class ExpressionLaw(Controller):
+    """A law of your own, written once in expressions, that runs as fast as the laws of supple.
+
+    Use it as a decorator. A plain Python function is called at every stage of every step; this one
+    is called once, with symbols, and what it returns is compiled into the equations of the run. It
+    can be linearised, sampled and exported as well.
+
+    Parameters
+    ----------
+    formula : callable
+        ``f(q, qd, r, rd, rdd)`` returns the efforts (joints,), N m or N: a CasADi expression, or a
+        list of one for each joint. q and qd (size,) are the state, r, rd and rdd (joints,) the
+        desired motion; indexing and arithmetic work as on arrays, other functions are those of
+        CasADi (``casadi.sin``, ``casadi.if_else``). A CasADi function of these inputs will do.
+
+    Examples
+    --------
+    >>> import supple
+    >>> @supple.ExpressionLaw
+    ... def law(q, qd, r, rd, rdd):
+    ...     return 10 * (r - q[:2]) + 2 * (rd - qd[:2])
+    >>> model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    >>> move = supple.PointToPoint([0, 0], [0.1, 0.1], 0.2)
+    >>> supple.simulate(model, controller=law, trajectory=move).tau.shape
+    (201, 2)
+    """
+
+    formula: Callable[..., Any]
+
+    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+        """Return the joint efforts, as the function gives them for symbols."""
+        import casadi as ca
+
+        try:
+            given = self.formula(q, qd, wanted.r, wanted.rd, wanted.rdd)
+            efforts = ca.vertcat(*given) if isinstance(given, list | tuple) else given
+            count = int(ca.densify(efforts).numel())
+        except Exception as problem:
+            raise SuppleError(
+                f"the law cannot be written in expressions: {type(problem).__name__}: {problem}; "
+                "use the functions of casadi, or give the function itself as the controller"
+            ) from problem
+        if count != model.joints:
+            raise SuppleError(
+                f"the law gives {count} efforts: it must give one for each of {model.joints} joints"
+            )
+        return ca.reshape(efforts, count, 1)
+
+    def check(self, model: Model) -> None:
+        """Write it once, so that what is wrong with it is said before a run."""
+        symbol = model.functions.symbol
+        wanted = Wanted(*(symbol(word, model.joints) for word in ("r", "rd", "rdd")))
+        self.effort(model, symbol("q", model.size), symbol("qd", model.size), wanted)
 
 
 @dataclass(frozen=True, eq=False)
