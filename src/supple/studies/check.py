@@ -25,6 +25,7 @@ from ..robot import Robot, a_robot
 from ..sections import Box, Profile, Tube
 from ..structure import Structure, carrying_nothing, structure_of
 from .configuration import Where, joint_names, where
+from .mobility import mobility
 from .moving_mass import moving_mass
 from .statics import Statics, statics
 from .vibration.modes import modes
@@ -111,6 +112,8 @@ class Check(Answer):
         yield strength is given).
     notes : tuple of str
         What looks wrong, in sentences.
+    mobility : str
+        Degrees of freedom at this pose, and Kutzbach's count beside them; see `supple.mobility`.
     """
 
     robot: Robot
@@ -122,6 +125,7 @@ class Check(Answer):
     holding: Mapping[str, float]
     stress: Mapping[str, tuple[float, float | None]]
     notes: tuple[str, ...]
+    mobility: str = ""
 
     dims: ClassVar = {"theta": ("joint",), "highest_stress": ("link",), "over_yield": ("link",)}
     units: ClassVar = {"theta": "rad or m", "highest_stress": "Pa"}
@@ -211,7 +215,8 @@ def check(
         notes.append(str(problem))
     total = moving_mass(robot, structure)
     at, reach = asked.take(asked.theta), architecture_of(robot).reach
-    return Check(robot, at, reach, total, first, sag, held, stress, tuple(notes))
+    moves = mobility(robot, **place).sentence
+    return Check(robot, at, reach, total, first, sag, held, stress, tuple(notes), moves)
 
 
 def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> Where:
