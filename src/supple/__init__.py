@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
     from .budget import SizeWarning
+    from .control.adaptive import AdaptiveControl
     from .control.calm import CalmMove
     from .control.controllers import (
         LQR,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from .outputs.kinds import (
         Acceleration,
         Accelerometer,
+        ClosureForce,
         Encoder,
         Gyroscope,
         Moment,
@@ -129,6 +131,7 @@ if TYPE_CHECKING:
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
+    from .studies.mobility import Mobility, mobility
     from .studies.motion.follow import SmallRangeWarning, StepWarning, follow
     from .studies.motion.linearize import StateSpace, linearize
     from .studies.motion.margins import Margins, margins
@@ -151,6 +154,7 @@ __all__ = [
     "Acceleration",
     "Accelerometer",
     "Accuracy",
+    "AdaptiveControl",
     "AssumedModes",
     "Band",
     "BangBang",
@@ -169,6 +173,7 @@ __all__ = [
     "Clipped",
     "Closure",
     "ClosureEnd",
+    "ClosureForce",
     "Comparison",
     "Compensation",
     "ComputedTorque",
@@ -212,6 +217,7 @@ __all__ = [
     "MechanismJoint",
     "MechanismLink",
     "MechanismRobot",
+    "Mobility",
     "ModalDamping",
     "Model",
     "ModelWarning",
@@ -326,6 +332,7 @@ __all__ = [
     "lqr",
     "margins",
     "material",
+    "mobility",
     "modes",
     "observer",
     "optimise",
@@ -363,6 +370,7 @@ _MODULES = {
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
     "beams.shapes": ("EndLoad",),
     "budget": ("SizeWarning",),
+    "control.adaptive": ("AdaptiveControl",),
     "control.calm": ("CalmMove",),
     "control.controllers": (
         "Clipped",
@@ -419,6 +427,7 @@ _MODULES = {
     "outputs.kinds": (
         "Acceleration",
         "Accelerometer",
+        "ClosureForce",
         "Encoder",
         "Gyroscope",
         "Moment",
@@ -479,6 +488,7 @@ _MODULES = {
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "studies.kinematics.forward": ("Pose", "forward"),
     "studies.kinematics.inverse": ("JointSolutions", "inverse"),
+    "studies.mobility": ("Mobility", "mobility"),
     "studies.motion.follow": ("SmallRangeWarning", "StepWarning", "follow"),
     "studies.motion.linearize": ("StateSpace", "linearize"),
     "studies.motion.margins": ("Margins", "margins"),
