@@ -89,6 +89,7 @@ def test_inverted_u_of_the_errata() -> None:
     assert 1e3 * np.abs(found.peak[:3]) == pytest.approx(peaks, rel=0.01)
 
 
+@pytest.mark.slow
 def test_half_length_motion_is_that_of_a_model_in_the_rigid_frame():
     """The frame of (18), (59) from chords and ends, beside places of sections in a Model.
 
