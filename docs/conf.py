@@ -7,7 +7,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from reference_pages import write_all
+import gallery_pages
+import reference_pages
 
 from pictures import draw_all
 
@@ -57,7 +58,14 @@ def plain(app, what, name, obj, options, lines):
             lines[number] = "".join(parts)
 
 
+def write_pages(app):
+    """Write the pages that are made from the code: reference and gallery."""
+    docs = Path(app.srcdir)
+    reference_pages.write_all(docs / "reference")
+    gallery_pages.write_all(docs / "gallery", docs / "_pictures")
+
+
 def setup(app):
     app.connect("builder-inited", lambda app: draw_all(Path(app.srcdir) / "_pictures"))
-    app.connect("builder-inited", lambda app: write_all(Path(app.srcdir) / "reference"))
+    app.connect("builder-inited", write_pages)
     app.connect("autodoc-process-docstring", plain, priority=100)  # before napoleon
