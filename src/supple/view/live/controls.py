@@ -86,12 +86,12 @@ class Controls:
         self.folder = self.gui.add_folder(
             "Dimensions", visible=bool(paths), expand_by_default=vary is not None
         )
+        for each in chosen:
+            self._add_slider(each, asked)
         with self.folder:
             self.path = self.gui.add_dropdown("another", paths or ("none",))
             self.another = self.gui.add_button("Add slider", hint="of the parameter above")
         self.another.on_click(lambda _: self.add_parameter(str(self.path.value), asked))
-        for each in chosen:
-            self._add_slider(each, asked)
 
     def add_parameter(self, path: str, asked: Callable[..., None]) -> None:
         """Add a slider for a number of the robot's file, unless there is one."""
