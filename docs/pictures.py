@@ -56,9 +56,42 @@ def shaking(path: Path) -> None:
     supple.compare(arm, [0, 0], [0.9, 0.7], elements=2, progress=False).plot(path)
 
 
-DRAWN: dict[str, Callable[[Path], None]] = {
-    draw.__name__: draw for draw in (modes, elbow, sag, swing, retraction, stroke, shaking)
-}
+def theories(path: Path) -> None:
+    """The industrial arm of [DiCastri2011] under three beam theories, six modes."""
+    supple.theories(supple.load("industrial-3"), np.radians([0, 45, 45]), count=6).plot(path)
+
+
+def coordinates(path: Path) -> None:
+    """Fig. 5 of [DeLuca1991], one panel for each coordinate."""
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(2))
+    run = supple.simulate(model, q0=[0, 0, 0, 0, 0.1, 0.002], duration=2.0)
+    run.plot(path, what="coordinates")
+
+
+def _stiff_delta() -> supple.Robot:
+    """The Delta of [Kuo2016] of a material ten times as stiff, which stays in the small range."""
+    steel = {"materials.steel.young_modulus": 210e10, "materials.steel.shear_modulus": 80e10}
+    return supple.load("kuo-delta").with_(steel)
+
+
+def deflections(path: Path) -> None:
+    """Figs. 8-11 of [Kuo2016] of a stiffer robot: its links at half their length."""
+    steady = supple.follow(
+        _stiff_delta(), supple.CirclePath(), start="periodic", damping=0.05, dt=5e-3
+    )
+    steady.plot(path, what="deflections", fraction=0.5)
+
+
+def way(path: Path) -> None:
+    """Fig. 13 of [Kuo2016] of a stiffer robot: wanted and reached."""
+    supple.follow(_stiff_delta(), supple.InvertedU(), damping=0.02).plot(path, what="path")
+
+
+FIGURES = (
+    *(modes, elbow, sag, swing, retraction, stroke, shaking),
+    *(theories, coordinates, deflections, way),
+)
+DRAWN: dict[str, Callable[[Path], None]] = {draw.__name__: draw for draw in FIGURES}
 
 
 def draw_all(folder: Path) -> None:

@@ -21,19 +21,11 @@ gauges = [supple.Encoder("link1"), supple.Encoder("link2")]
 gauges += [supple.Strain("link1"), supple.Strain("link2")]
 
 # Linear-quadratic regulator on a Kalman filter, exact for held efforts that come late
-law = supple.lqg(
-    model,
-    pose,
-    gauges,
-    state_weight=[30.0] * 2 + [1.0] * 4 + [0.05] * 6,
-    effort_weight=100.0,
-    effort_noise=0.1,
-    measurement_noise=[0.01, 0.01, 0.1, 0.1],
-    integral=1.0,
-    period=1e-3,
-    delay=0.5e-3,
-)
-drive = supple.Sampled(law, period=1e-3, delay=0.5e-3, effort_limit=0.08)
+weights = {"state_weight": [30.0] * 2 + [1.0] * 4 + [0.05] * 6, "effort_weight": 100.0}
+noise = {"effort_noise": 0.1, "measurement_noise": [0.01, 0.01, 0.1, 0.1]}
+timing = {"period": 1e-3, "delay": 0.5e-3}
+law = supple.lqg(model, pose, gauges, **weights, **noise, **timing, integral=1.0)
+drive = supple.Sampled(law, **timing, effort_limit=0.08)
 
 # Margins of the sampled loop on a finer model, and how it stands other payloads
 finer = supple.build(robot, supple.AssumedModes(4), damping=0.01)

@@ -53,8 +53,10 @@ def test_a_python_function_keeps_it_too(stiff, form):
     }[form]
     run = simulate(model, q0=q0, duration=0.02, **given)
     tight = simulate(model, q0=q0, duration=0.02, method="adams", tolerance=1e-12)
-    assert run.method == "rk4"
-    late = 2108 * 0.02 * (2108 * run.step) ** 4 / 120  # rad, of the fastest mode
+    late = 3e-5  # rad, of the fastest mode under steps that follow the error
+    if form == "function of time":
+        assert run.method == "rk4"
+        late = 2108 * 0.02 * (2108 * run.step) ** 4 / 120
     assert np.abs(run.q - tight.q).max() < 1.2 * late * np.abs(tight.q).max() + 1e-9
     assert abs(run.energy[-1] / run.energy[0] - 1) < 1e-4
 
@@ -359,7 +361,7 @@ def test_efforts_that_blow_up_end_in_a_sentence(method, two):
 
 
 def test_a_tolerance_counts_where_a_python_function_is_asked_in_equal_steps(two):
-    """It was passed over: the same steps with and without it."""
+    """It was passed over: the same run with and without it."""
     qd0 = np.array([0, 0, 0, 0.5, 0, 0.3])
 
     def efforts(t, q, qd):
@@ -368,4 +370,31 @@ def test_a_tolerance_counts_where_a_python_function_is_asked_in_equal_steps(two)
     plain = simulate(two, tau=efforts, qd0=qd0, duration=0.5)
     close = simulate(two, tau=efforts, qd0=qd0, duration=0.5, tolerance=1e-12)
     assert plain.openness > 1e-9 > close.openness
-    assert close.step < plain.step
+
+
+@pytest.mark.parametrize(("gains", "most"), [((50.0, 5.0), 4000), ((3000.0, 300.0), 6000)])
+def test_a_python_law_is_asked_little_and_moves_as_the_same_law_of_ours(gains, most):
+    """152,614 calls for half a second of this arm, for the sake of modes that nothing excites."""
+    model = build(load("industrial-3"), AssumedModes(2))
+    path = supple.PointToPoint([0, 0, 0], [0.1, 0.1, 0.1], 0.1)
+    calls = []
+
+    def law(t, q, qd, wanted):
+        calls.append(t)
+        return gains[0] * (wanted[0] - q[:3]) + gains[1] * (wanted[1] - qd[:3])
+
+    own = simulate(model, controller=law, trajectory=path)
+    ours = simulate(model, controller=supple.JointPD(*gains), trajectory=path, method="rk4")
+    assert len(calls) < most
+    assert np.abs(own.q - ours.q).max() < 1e-6 * np.abs(ours.q).max()
+    assert np.abs(own.q - ours.q)[:, 3:].max() < 1e-3 * np.abs(ours.q[:, 3:]).max()
+
+
+def test_a_python_law_of_the_deflections_is_followed(two):
+    """Its slopes by elastic coordinates are in the matrix of a step, or no step would converge."""
+    gain = np.array([[8.0, 2.0, 300.0, 0, 0, 0], [0, 3.0, 0, 0, 200.0, 0]])
+    run = simulate(two, lambda t, q, qd: -gain @ q - 0.05 * gain @ qd, q0=[0.1, 0.1, 0, 0, 0, 0],
+                   duration=0.1)  # fmt: skip
+    wanted = simulate(two, lambda t, q, qd: -gain @ q - 0.05 * gain @ qd, method="rk4",
+                      q0=[0.1, 0.1, 0, 0, 0, 0], duration=0.1)  # fmt: skip
+    assert (np.abs(run.q - wanted.q) < 1e-6 * np.abs(wanted.q).max(axis=0)).all()

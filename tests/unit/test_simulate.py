@@ -213,7 +213,7 @@ def test_a_function_that_fails_is_told(model: Model) -> None:
     assert 0.005 < run.t[-1] < 0.02
     with pytest.raises(SuppleError, match="must give 2 finite numbers"):
         simulate(model, lambda t: [1.0], duration=0.1)
-    with pytest.raises(SuppleError, match="takes no Python function: use rk4"):
+    with pytest.raises(SuppleError, match="takes no Python function: use gauss"):
         simulate(model, lambda t, q, qd: [0.0, 0.0], duration=0.1, method="adams")
 
 

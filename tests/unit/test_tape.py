@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 import supple
 from supple.equations.chain_functions import ChainFunctions
 from supple.equations.evaluate import TapeEvaluator
-from supple.integration.steppers.gauss import STAGES, TABLEAU, TWICE, A, B, C
+from supple.integration.steppers.collocated import STAGES, TABLEAU, TWICE, A, B, C
 from supple.kernels import _tape
 from supple.kernels.scalars import cos, sin, tanh
 from supple.kernels.tape import Recorder, Tape, replayed

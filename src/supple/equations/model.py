@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Held, short, still
+from ..answers.registry import called
 from ..architectures.coordinate_map import CoordinateMap
 from ..architectures.kinds import architecture_of
 from ..arguments import instance, number, one_of, reals, shown
@@ -99,6 +101,14 @@ class Model(Held):
         return [("coordinates", short(self.coordinates)), *super()._told()]
 
     check = _check
+
+    def plot(self, what: str = "shapes", path: str | PathLike[str] | None = None) -> Any:
+        """Draw the shapes of the links over their length, as [DeLuca1991], Figs. 2-4.
+
+        what: `shapes`.  path: a picture to write (.png, .svg, .pdf).
+        """
+        one_of("shapes")("what", what)
+        return called("view.figures.motion:plot_link_shapes")(self, path)
 
     @property
     def size(self) -> int:

@@ -2,7 +2,7 @@
 
    A row of x is [q, qd, qdd, u, w] of a stage, one of `out` is [r, .., w]: r over (q, qd, qdd) and
    inputs u, and w nearer to where the followers of loops are. Newton's method with a matrix that is
-   kept and bettered on the way (Broyden); the equations are in integration/steppers/gauss.py. */
+   kept and bettered on the way (Broyden); the equations are in integration/steppers/collocated.py. */
 
 typedef struct {
     int64_t stages, n, held, width, follow, inputs, outputs, most;

@@ -25,6 +25,7 @@ from ..architectures.kinds import architecture_of
 from ..arguments import checked, counts, one_of, reals
 from ..beams.fixed.elements import Mesh, mesh
 from ..errors import SuppleError
+from ..kernels.spatial import transport
 from ..robot import Robot, a_robot
 from ..structure import Structure, moving_structure
 from .branches import Group, groups_of
@@ -37,6 +38,7 @@ from .small_motion import Matrices, SmallMotion, State
 __all__ = ["Ked", "Loads", "Matrices", "ked"]
 
 Array = NDArray[np.float64]
+MOST_ROOTS = 4_000_000  # numbers of the roots of all links worked out together
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,24 @@ class Ked(Held, SmallMotion):
         """Return the motion of every root per unit y, (B, n, 6, N), segment axes."""
         found = self.led(x, v, a).roots()
         return found if self.order is None else found[..., self.order]
+
+    def displaced(self, link: str, fraction: float, motion: State, y: Array) -> Array:
+        """Return how far a section is from its rigid motion, (B, 6), axes of the rigid link.
+
+        X(x) u_root + N(x) w: what the root moves, carried along the link, and what the link bends.
+        Source: [Kuo2016], Eqs. (18), (59).
+        """
+        i = self.names.index(link)
+        part, R_LS = self.meshes[i], self.structure.segments[i].R_LS
+        x = fraction * part.L
+        out = np.empty((len(y), 6))
+        many = max(1, MOST_ROOTS // max(1, 6 * len(self.meshes) * self.size))
+        for first in range(0, len(y), many):
+            rows = slice(first, first + many)
+            root = self.roots(*(each[rows] for each in motion))[:, i]
+            out[rows] = np.einsum("bck,bk->bc", root, y[rows]) @ transport(x).T
+        out += y[:, self.inner[i]] @ part.field([x])[0].T
+        return np.concatenate([out[:, :3] @ R_LS.T, out[:, 3:] @ R_LS.T], axis=1)
 
     def section(self, link: str, fraction: float, x: Array) -> Array:
         """Return how a section moves per unit y, (1, 6, N), link axes."""

@@ -22,6 +22,7 @@ from .body import Body, Description, Material
 from .denavit_hartenberg import placed_by_rows
 from .link import STIFFNESSES, Elastic, Station
 from .springs import Foundation
+from .visual import Visuals
 
 __all__ = ["Robot", "a_robot", "need_robot"]
 
@@ -37,6 +38,21 @@ class Robot(Description, Shown, ABC):
     sections: Table[Section] = Field(default_factory=FrozenTable)
     payload: Body | None = None
     foundation: Foundation | None = None
+    visuals: Visuals = ()
+
+    def plot(
+        self,
+        theta: Any = None,
+        path: str | PathLike[str] | None = None,
+        *,
+        position: Any = None,
+    ) -> Any:
+        """Draw the robot, undeformed, at one pose, or one panel for each of several poses.
+
+        theta: joint coordinates, (joints,) or (B, joints), rad or m; or the position of a Delta's
+        platform. Default: its usual pose. path: a picture to write (.png, .svg, .pdf).
+        """
+        return called("view.figures.robots:plot_robot")(self, theta, path, position)
 
     def material(self, link: Elastic) -> Material | None:
         """Return the link's material, looked up when it is a name."""

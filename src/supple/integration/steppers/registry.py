@@ -40,15 +40,15 @@ FINE = RungeKutta4(0.2)  # follows the start of what stability alone would let i
 def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
     """Return the stepper for a plan: exponentials where they apply, rk4 unless that is stiff.
 
-    Where loops are closed an evaluation is dear and gauss asks for the fewest. A run is stiff when
-    stability asks for many more steps than the rates that are excited. Then it goes to bdf, unless
-    a tape takes those steps in less time, or to generalised-alpha where a Python function is
-    followed.
+    Where loops are closed an evaluation is dear and gauss asks for the fewest, and so is a Python
+    function of the state. A run is stiff when stability asks for many more steps than the rates
+    that are excited. Then it goes to bdf, unless a tape takes those steps in less time.
     """
     magnus, rk4 = STEPPERS["magnus"], STEPPERS["rk4"]
     if plan.controller is not None and not magnus.refusal(plan, x):
         return magnus
-    if plan.model.functions.iterates and not STEPPERS["gauss"].refusal(plan, x):
+    dear = plan.model.functions.iterates or isinstance(plan.tau, Feedback)
+    if dear and not STEPPERS["gauss"].refusal(plan, x):
         return STEPPERS["gauss"]
     wanted = rk4.own_step(plan, spectrum)
     calm = replace(spectrum, poles=np.zeros(0, complex))

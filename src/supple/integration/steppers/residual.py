@@ -21,6 +21,8 @@ __all__ = ["System", "inverse"]
 
 Array = NDArray[np.float64]
 State = tuple[Array, Array, Array]
+SMALL_CHANGE = 1e-6  # rad, m and their rates: of a state, to see how a Python function answers
+LARGE_ANSWER = 1e-2  # of the efforts: an answer to so small a change that may be a jump
 
 
 def inverse(A: Array) -> Array:
@@ -110,10 +112,29 @@ class System:
                     part[:k] = 0.0
                 M[:k, :k] = np.eye(k)
         if isinstance(self.plan.tau, Feedback) and self.plan.tau.of_state:
-            for j, e in enumerate(1e-6 * np.eye(len(q))[:k]):  # how a function answers
-                K[:k, j] -= (self.inputs(t, q + e, qd) - u)[:k] / 1e-6
-                C[:k, j] -= (self.inputs(t, q, qd + e) - u)[:k] / 1e-6
+            by_q, by_qd = self._answer_of_function(t, q, qd)
+            K[:k] -= by_q
+            C[:k] -= by_qd
         return M, C, K
+
+    def _answer_of_function(self, t: float, q: Array, qd: Array) -> tuple[Array, Array]:
+        """Slopes of a Python function's efforts by q and qd, (joints, size) each.
+
+        Where it jumps within the difference there is no slope, and none is used.
+        """
+        k, n = self.k, len(q)
+        base = self.inputs(t, q, qd)[:k]
+        found = np.zeros((2, k, n))
+        for j in range(n):
+            for part in range(2):
+                change = np.zeros((2, n))
+                change[part, j] = SMALL_CHANGE
+                whole = self.inputs(t, q + change[0], qd + change[1])[:k] - base
+                if np.abs(whole).max() > LARGE_ANSWER * np.abs(base).max():
+                    half = self.inputs(t, q + change[0] / 2, qd + change[1] / 2)[:k] - base
+                    whole = np.where(np.abs(whole - 2 * half) > 0.5 * np.abs(whole), 0.0, whole)
+                found[part, :, j] = whole / SMALL_CHANGE
+        return found[0], found[1]
 
 
 class _Equations:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,8 @@ from ...path_dynamics.kineto_elastodynamics import Ked
 from ...path_dynamics.linearised_model import LedModel
 from ...structure import moving_structure
 from ...structure.link_parts import link_beam
+from .path_response import PathResponse
 from .response import Response
-
-if TYPE_CHECKING:
-    from .path_response import PathResponse
 
 __all__ = ["Fields", "about", "fields", "path_fields"]
 
@@ -51,13 +49,16 @@ class Fields:
     energy: Array
 
 
-def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
-    """Return the links of a Response at about `samples` instants, evenly chosen.
+def fields(run: Response | PathResponse, samples: int = 400, points: int = 13) -> Fields:
+    """Return the links of a run, or of a motion about a path, at about `samples` instants.
 
-    Roots lie on the bent arm; motion is what each link adds to its own root. A link's end turns the
-    next one by R_z(psi_z) R_y(psi_y) R_x(phi), whatever the model's own reading of the deflection
-    is. A Delta's platform is its last link, of no length.
+    Of a motion about a path see `path_fields`. Of a Response roots lie on the bent arm; motion is
+    what each link adds to its own root. A link's end turns the next one by R_z(psi_z) R_y(psi_y)
+    R_x(phi), whatever the model's own reading of the deflection is. A Delta's platform is its last
+    link, of no length.
     """
+    if isinstance(run, PathResponse):
+        return path_fields(run, samples, points)
     model, count = run.model, len(run.t)
     keep = np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
     near = None if run.near is None else run.near[keep]

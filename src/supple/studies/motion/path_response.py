@@ -14,6 +14,7 @@ from ...arguments import one_of
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
 from ...path_dynamics.damping import Law
+from ...path_dynamics.kineto_elastodynamics import Ked
 from ...path_dynamics.linearised_model import LedModel
 from ...path_dynamics.small_motion import SmallMotion, elastic_modes
 from ...robot import Robot
@@ -146,8 +147,8 @@ class PathResponse(Answer):
         """Return how a link bends at a fraction of its length, (T, 6), link axes.
 
         Displacements (m) and section rotations (rad) relative to the link's root, or to its
-        `chord`. With `rigid` displacements alone, (T, 3), from the rigid motion, [Kuo2016] (18) and
-        (59), where a Model was followed.
+        `chord`. With `rigid` displacements alone, (T, 3), from the rigid motion, in the axes of the
+        rigid link, [Kuo2016] (18) and (59).
         """
         one_of("root", "chord", "rigid")("frame", frame)
         names = self.model.names
@@ -167,12 +168,10 @@ class PathResponse(Answer):
 
     def _from_rigid_motion(self, link: str, fraction: float) -> Array:
         """Displacement (T, 3) of a section from the rigid motion, axes of the rigid link."""
-        if not isinstance(self.model, LedModel):
-            raise SuppleError(
-                "frame is 'rigid': it is measured of a Model; follow one, supple.follow("
-                "supple.build(robot, supple.FiniteElements(2), stiffening=True), path), or give "
-                "outputs="
-            )
+        if isinstance(self.model, Ked):
+            prescribed = (self.led, *self.path(self.t)[1:])
+            return self.model.displaced(link, fraction, prescribed, self.y)[:, :3]
+        assert isinstance(self.model, LedModel)
         motion = (self.led, 0 * self.led, 0 * self.led)
         still = np.zeros_like(self.y)
         bent = self.model.states(motion, (self.y, still, still))[0]

@@ -208,6 +208,9 @@ def displacement_from_rigid(
     t = np.arange(float(len(bent)))
     asked = {"place": Place(link, fraction), "axes": EndFrame(link)}
     here = read(model, asked, t, (bent, still, still), load, near)
+    if near is not None:  # what loops determine is elsewhere in the rigid robot, on the same branch
+        loops: Any = model.functions
+        near = loops.followers(rigid, near)
     there = read(model, asked, t, (rigid, still, still), load, near)
     axes = there["axes"].reshape(-1, 3, 3)
     return np.asarray(np.einsum("tab,ta->tb", axes, here["place"] - there["place"]))

@@ -8,29 +8,53 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...architectures.kinds import architecture_of
+from ...arguments import one_of
 from ...equations.model import Model
+from ...errors import SuppleError
 from ...studies.motion.response import Response
 from ..style import COLOURS, QUIET, finish, styled, wrapped
+from .quantities import draw_panels, draw_paths, response_panels, response_path
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["plot_link_shapes", "plot_response"]
 
+MAX_SHAPES = 6  # links whose shapes are drawn
 MOST = 4  # links drawn; more would not be read
 LEGEND: dict[str, Any] = {"loc": "best", "ncols": 2, "fontsize": 8, "handlelength": 1.2}
 Line = tuple[str, Any, dict[str, Any]]  # its name, values over time and look
 
 
+RUN_FIGURES = (
+    *("overview", "coordinates", "speeds", "joints", "tip", "deflections", "path", "efforts"),
+)
+
+
 def plot_response(
-    found: Response, path: str | Path | None = None, title: str | None = None
+    found: Response,
+    path: str | Path | None = None,
+    title: str | None = None,
+    what: str = "overview",
+    fraction: float = 1.0,
 ) -> Figure:
     """Draw a motion: elastic coordinates of each link, joints, tip, efforts and energy.
 
     The panels of [DeLuca1991], Figs. 5-10 ((a), (b) deflections, (c) joints, (d) tip), with the
     efforts and the energy beside them.
+
+    what: instead of this overview one panel per quantity, so that small second modes are visible:
+    `coordinates`, `speeds`, `joints` (wanted and reached), `tip`, `deflections` of the links at a
+    `fraction` of their length, `efforts`; or `path`, that of the tip in space, wanted and reached.
     """
     import matplotlib.pyplot as plt
+
+    one_of(*RUN_FIGURES)("what", what)
+    if what == "path":
+        return draw_paths(found.model.robot, *response_path(found), path)
+    if what != "overview":
+        heading = title or f"{found.model.robot.name}: {what}"
+        return draw_panels(found.t, response_panels(found, what, fraction), heading, path)
 
     family, alike = architecture_of(found.model.robot), dict[int, list[int]]()
     for i, link in enumerate(found.model.chain.links):
@@ -136,11 +160,20 @@ def plot_link_shapes(
 ) -> Figure:
     """Draw the shapes of every link over its length, as [DeLuca1991], Figs. 2-4, draws them.
 
-    Deflections in x-y, divided by the link's length.
+    Deflections in x-y, or where a link bends in x-z alone in that plane, divided by its length.
     """
     import matplotlib.pyplot as plt
 
-    bent = [link for link in model.chain.links if link.shapes is not None]
+    bent = [link for link in model.chain.links if link.shapes is not None and link.inv.count]
+    if not bent:
+        raise SuppleError(
+            "no link of this model has shapes of its own to draw: build it with AssumedModes or "
+            "FiniteElements, and links that do not slide"
+        )
+    # Links made to one description, as in the legs of a Delta, have the same shapes.
+    family = architecture_of(model.robot)
+    bent = list({id(family.described(link.name)): link for link in reversed(bent)}.values())[::-1]
+    bent = bent[:MAX_SHAPES]
     with styled():
         figure, axes = plt.subplots(
             1, len(bent), figsize=(3.6 * len(bent), 2.8), squeeze=False, layout="constrained"
@@ -148,9 +181,11 @@ def plot_link_shapes(
         for ax, link in zip(axes.flat, bent, strict=True):
             assert link.shapes is not None
             x = np.linspace(0, 1, 201)
-            v = link.shapes.at(x * link.inv.length)[:, 1]
-            for j in [k for k, kind in enumerate(link.shapes.kinds) if kind == "xy"]:
-                ax.plot(x, v[:, j] / link.inv.length, label=f"mode {j + 1}")
+            plane = "xy" if "xy" in link.shapes.kinds else "xz"
+            v = link.shapes.at(x * link.inv.length)[:, 1 if plane == "xy" else 2]
+            own = [k for k, kind in enumerate(link.shapes.kinds) if kind == plane]
+            for number, j in enumerate(own, 1):
+                ax.plot(x, v[:, j] / link.inv.length, label=f"mode {number}")
             ax.axhline(0, color=QUIET, lw=0.6)
             ax.set(xlabel=f"{link.name}, x / length", ylabel="shape / length")
             if ax.get_lines()[1:]:

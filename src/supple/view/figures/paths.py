@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...architectures.kinds import architecture_of
+from ...arguments import one_of
 from ...errors import SuppleError
 from ...papers.kuo import CircleFrequencies
 from ...studies.motion.path_response import PathResponse
 from ...studies.vibration.workspace import JointMap, WorkspaceMap
 from ..style import COLOURS, QUIET, finish, plain_ticks, shades, styled, wrapped
 from ..wording import motors_of
+from .quantities import Panel, draw_panels, draw_paths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,12 +30,33 @@ __all__ = [
 ]
 
 
-def plot_path_response(response: PathResponse, path: str | Path | None = None) -> Figure:
+PATH_FIGURES = ("overview", "deflections", "path", "efforts", "variations")
+
+
+def plot_path_response(
+    response: PathResponse,
+    path: str | Path | None = None,
+    what: str = "overview",
+    fraction: float = 0.5,
+) -> Figure:
     """Draw the path, the variation of place and attitude along it, and the motor torques.
 
     As in [Kuo2016], Figs. 12-16.
+
+    what: instead of this overview the `deflections` of the links at a `fraction` of their length
+    (Figs. 8-11), the `path` of the tip in space, wanted and reached (Fig. 13), the `efforts` of the
+    motors (Figs. 5, 14), or the `variations` of place and attitude, one panel each (Figs. 6, 7).
     """
     import matplotlib.pyplot as plt
+
+    one_of(*PATH_FIGURES)("what", what)
+    if what == "deflections":
+        return plot_link_deflections(response, path, fraction)
+    if what == "path":
+        return plot_path_in_space(response, path)
+    if what != "overview":
+        panels = _effort_panels(response) if what == "efforts" else _variation_panels(response)
+        return draw_panels(response.t, panels, f"{response.robot.name}: {what}", path)
 
     with styled():
         figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.2), sharex=True, layout="constrained")
@@ -69,6 +92,28 @@ def plot_path_response(response: PathResponse, path: str | Path | None = None) -
         note = "" if response.small else "\nbends more than a linear model can be trusted with"
         figure.suptitle(wrapped(f"{response.robot.name} along its path{note}", 9.0), fontsize=10)
         return finish(figure, path)
+
+
+def _effort_panels(response: PathResponse) -> list[Panel]:
+    """Effort of every motor, with the links bending and rigid."""
+    panels = []
+    names, slides = motors_of(response.robot)
+    for k, (name, slide) in enumerate(zip(names, slides, strict=True)):
+        curves = {"flexible links": response.torque[:, k], "rigid": response.rigid_torque[:, k]}
+        panels.append(Panel(f"{name} ({'N' if slide else 'N m'})", curves))
+    return panels
+
+
+def _variation_panels(response: PathResponse) -> list[Panel]:
+    """Place and attitude of the tip from the rigid motion, one panel each that is not zero."""
+    panels = []
+    for k in range(6):
+        axis = "xyz"[k % 3]
+        scale, label = (1e3, f"{axis} (mm)") if k < 3 else (180 / np.pi, f"about {axis} (deg)")
+        values = scale * response.moved[:, k]
+        if np.abs(values).max() > 1e-12:
+            panels.append(Panel(label, {axis: values}))
+    return panels
 
 
 def _draw_three(ax: Axes, t: np.ndarray, values: np.ndarray, names: str, word: str = "") -> None:
@@ -226,49 +271,58 @@ def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = 
 
 
 def plot_path_in_space(response: PathResponse, path: str | Path | None = None) -> Figure:
-    """Draw a Delta's path in space: wanted, and as the flexible robot goes it, z downwards.
+    """Draw the tip's path in space: wanted, and as the flexible robot goes it.
 
     As in [Kuo2016], Fig. 13; departure: the flexible one beside it.
     """
-    import matplotlib.pyplot as plt
-
-    with styled():
-        figure = plt.figure(figsize=(6, 5.2), layout="constrained")
-        ax: Any = figure.add_subplot(projection="3d")
-        ax.plot(*response.wanted.T, color=QUIET, lw=1.2, ls="--", label="wanted")
-        ax.plot(*response.tip.T, color=COLOURS[0], label="with flexible links")
-        ax.scatter(*response.wanted[0], color=QUIET, s=16)
-        ax.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)")
-        ax.locator_params(nbins=5)
-        ax.invert_zaxis()
-        ax.legend(loc="upper left", fontsize=8)
-        figure.suptitle(f"{response.robot.name}: path of the platform", fontsize=10)
-        return finish(figure, path)
+    wanted = np.asarray(response.model.place(response.led))
+    return draw_paths(response.robot, response.tip, wanted, path)
 
 
-def plot_link_deflections(response: PathResponse, path: str | Path | None = None) -> Figure:
-    """Draw stretch, twist and bending of every link at half its length, from its root.
+def plot_link_deflections(
+    response: PathResponse, path: str | Path | None = None, fraction: float = 0.5
+) -> Figure:
+    """Draw stretch, twist and bending of every link at a fraction of its length, from its root.
 
     As in [Kuo2016], Figs. 8-11.
     """
     import matplotlib.pyplot as plt
 
     names = [name for name in response.model.names if response.model.length(name)]
-    kinds = (
+    kinds: tuple[tuple[int, float, str], ...] = (
         (0, 1e6, "stretch (µm)"),
         (3, 180 / np.pi, "twist (degrees)"),
         (1, 1e3, "bending along y (mm)"),
         (2, 1e3, "bending along z (mm)"),
     )
+    moved = {name: response.deflection(name, fraction) for name in names}
+    kinds = tuple(
+        kind for kind in kinds if any(np.abs(part[:, kind[0]]).max() > 0 for part in moved.values())
+    )
+    # Links made to one description, as in the legs of a Delta, share a column.
+    groups: dict[int, list[str]] = {}
+    for name in names:
+        part = architecture_of(response.robot).described(name)
+        groups.setdefault(id(part), []).append(name)
+    columns = list(groups.values()) if len(groups) < len(names) else [names]
+    if not kinds:
+        raise SuppleError("no link of this robot bends: there is no deflection to draw")
     with styled():
-        figure, axes = plt.subplots(4, 2, figsize=(9.5, 9), sharex=True, layout="constrained")
-        for side, word in enumerate(("upper", "lower")):
-            for name in [n for n in names if n.startswith(word)] or names:
-                moved = response.deflection(name, 0.5)
+        figure, axes = plt.subplots(
+            len(kinds),
+            len(columns),
+            figsize=(max(4.7 * len(columns), 6.4), 2.1 * len(kinds) + 0.8),
+            sharex=True,
+            squeeze=False,
+            layout="constrained",
+        )
+        for side, group in enumerate(columns):
+            for name in group:
                 for row, (k, scale, label) in enumerate(kinds):
-                    axes[row, side].plot(response.t, scale * moved[:, k], label=name)
+                    axes[row, side].plot(response.t, scale * moved[name][:, k], label=name)
                     axes[row, side].set_ylabel(label)
             axes[0, side].legend(ncols=3, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1))
             axes[-1, side].set_xlabel("time (s)")
-        figure.suptitle(f"{response.robot.name}: links at half their length", fontsize=10)
+        told = f"{response.robot.name}: links at {fraction:g} of their length"
+        figure.suptitle(told, fontsize=10)
         return finish(figure, path)

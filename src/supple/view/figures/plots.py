@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_frequencies", "plot_modes", "plot_statics", "plot_theories"]
+__all__ = [
+    "limits_of",
+    "plot_frequencies",
+    "plot_modes",
+    "plot_statics",
+    "plot_theories",
+    "set_planar_axes",
+    "set_spatial_axes",
+]
 
 Array = NDArray[np.float64]
 
@@ -37,21 +45,22 @@ def plot_modes(
     points: int = 41,
     x: ArrayLike | None = None,
     label: str | None = None,
+    log: bool = False,
 ) -> Figure:
     """Draw every mode of one configuration: undeformed arm, deformed arm, Hz and kind.
 
     As in [DiCastri2011], Figure 5. The deformation is scaled so that the largest displacement is
     12 % of the arm's extent; only its form has a meaning. A batch is drawn as its frequencies,
-    along `x` with its `label` if given (`plot_frequencies`).
+    along `x` with its `label` if given; `log` makes their axis logarithmic (`plot_frequencies`).
     """
     import matplotlib.pyplot as plt
 
     if modes.omega.ndim > 1 or x is not None or label is not None:
-        return plot_frequencies(modes, x, label, path)
+        return plot_frequencies(modes, x, label, path, log)
     shapes, count = modes.shape(points), len(modes.omega)
     columns = min(count, 5 if count > 8 else 4 if count in (4, 7, 8) else 3)
     rows = math.ceil(count / columns)
-    spatial, box = not shapes.planar, _limits(shapes.position)
+    spatial, box = not shapes.planar, limits_of(shapes.position)
     wide = max(2.8 * columns, 4.2)
     pose = told_pose(modes.robot, modes.theta, modes.position)
     inside = "" if modes.plane is None else f" in the {modes.plane} plane"
@@ -82,9 +91,9 @@ def plot_modes(
             scale = EXAGGERATION * np.ptp(corners, axis=0).max() / (np.abs(moved).max() or 1.0)
             _draw_bent(ax, modes.robot, shapes.names, shapes.position, scale * moved)
             if spatial:
-                _frame_spatial(ax, box, modes.robot)
+                set_spatial_axes(ax, box, modes.robot)
             else:
-                _frame_planar(ax, box, first=mode % columns == 0, last=mode + columns >= count)
+                set_planar_axes(ax, box, first=mode % columns == 0, last=mode + columns >= count)
             ax.set_title(titles[mode])
         if spatial:  # the layout does not see the labels of axes in space
             figure.get_layout_engine().set(w_pad=0.16)  # type: ignore[union-attr, call-arg]
@@ -104,7 +113,7 @@ def _titles(modes: Modes, shapes: Shapes, inches: float) -> list[str]:
 EXAGGERATION = 0.12  # largest drawn displacement over the arm's extent
 
 
-def _limits(position: Array) -> Array:
+def limits_of(position: Array) -> Array:
     """Return (3, 2) limits that hold the arm, its base and any drawn deformation."""
     points = np.concatenate([position.reshape(-1, 3), np.zeros((1, 3))])
     low, high = points.min(axis=0), points.max(axis=0)
@@ -117,6 +126,12 @@ def _draw_bent(ax: Any, robot: Robot, names: Sequence[str], position: Array, mov
     planar = architecture_of(robot).planar
     axes = slice(0, 2) if planar else slice(0, 3)
     bent = position + moved
+    for i, parent in enumerate(architecture_of(robot).hangs(tuple(names)).parents):
+        # A rigid link between joints that lie apart
+        start = bent[parent, -1] if parent >= 0 else np.zeros(3)
+        rod = np.array([start, bent[i, 0]])
+        if np.ptp(rod, axis=0).max() > 1e-9 and (parent >= 0 or architecture_of(robot).open_chain):
+            ax.plot(*rod[:, axes].T, color=QUIET, linewidth=2.0, solid_capstyle="round")
     for i in range(len(names)):
         if not np.ptp(position[i], axis=0).any():  # a body without length
             continue
@@ -136,7 +151,8 @@ def _draw_bent(ax: Any, robot: Robot, names: Sequence[str], position: Array, mov
         ax.add_collection3d(plate)
 
 
-def _frame_planar(ax: Axes, box: Array, first: bool, last: bool) -> None:
+def set_planar_axes(ax: Axes, box: Array, first: bool, last: bool) -> None:
+    """Equal scales, limits, and labels with their unit at the first column and last row."""
     ax.set_xlim(*box[0])
     ax.set_ylim(*box[1])
     ax.set_aspect("equal")
@@ -157,7 +173,7 @@ def _told_lengths(axes: Sequence[Any], box: Array) -> str:
     return unit
 
 
-def _frame_spatial(ax: Any, box: Array, robot: Robot) -> None:
+def set_spatial_axes(ax: Any, box: Array, robot: Robot) -> None:
     """Limits, few ticks, and z the way the robot stands."""
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
@@ -189,7 +205,7 @@ def plot_theories(compared: Theories, path: str | Path | None = None, points: in
     shapes = [each.shape(points) for each in compared.found]
     reference = shapes[0]
     spatial = not reference.planar
-    box = _limits(reference.position)
+    box = limits_of(reference.position)
     columns = min(count, 5 if count > 8 else 4 if count in (4, 7, 8) else 3)
     rows = math.ceil(count / columns)
     wide = max(3.0 * columns, 5.0)
@@ -232,9 +248,9 @@ def plot_theories(compared: Theories, path: str | Path | None = None, points: in
                     number = "" if partner == mode + 1 else f", its mode {partner}"
                     title.append(f"{SHORT[compared.names[row]]} {change}{number}")
             if spatial:
-                _frame_spatial(ax, box, compared.robot)
+                set_spatial_axes(ax, box, compared.robot)
             else:
-                _frame_planar(ax, box, first=mode % columns == 0, last=mode + columns >= count)
+                set_planar_axes(ax, box, first=mode % columns == 0, last=mode + columns >= count)
             ax.set_title("\n".join(title), fontsize=8)
         handles = [
             Line2D([], [], color=COLOURS[row], linewidth=3.2 - 1.0 * row, label=name)
@@ -255,10 +271,12 @@ def plot_frequencies(
     x: ArrayLike | None = None,
     label: str | None = None,
     path: str | Path | None = None,
+    log: bool = False,
 ) -> Figure:
     """Draw the frequencies of a batch of configurations, Hz, along x.
 
     x defaults to the one joint that changes; with several, to the number of the configuration.
+    As in [Kuo2016], Fig. 4. log: a logarithmic axis of frequencies.
     """
     import matplotlib.pyplot as plt
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
@@ -276,17 +294,17 @@ def plot_frequencies(
         for mode, values in enumerate(modes.frequency_hz.T):
             mark = "o" if len(along) == 1 else None
             ax.plot(along, values, marker=mark, color=COLOURS[mode % len(COLOURS)], markersize=4)
-        # Write the mode numbers at the right end, apart from one another on the log scale
+        # Write the mode numbers at the right end, apart from one another
         right = along[-1]
         ends = modes.frequency_hz[-1]
-        gap = 0.03 * math.log(np.max(ends) / np.min(ends) * 2)
+        gap = 0.03 * math.log(np.max(ends) / np.min(ends) * 2) if log else 0.03 * np.max(ends)
         height = -math.inf
         for number, value in enumerate(ends):
-            height = max(math.log(value), height + gap)
+            height = max(math.log(value) if log else value, height + gap)
             colour = COLOURS[number % len(COLOURS)]
             place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 8}
-            ax.annotate(f"{number + 1}", (right, math.exp(height)), color=colour, **place)  # type: ignore[arg-type]
-        ax.set_yscale("log")
+            spot = (right, math.exp(height) if log else height)
+            ax.annotate(f"{number + 1}", spot, color=colour, **place)  # type: ignore[arg-type]
         ax.set_xlabel(name)
         if len(along) == 1:
             ax.set_xticks(along)
@@ -295,11 +313,13 @@ def plot_frequencies(
         ax.set_ylabel("natural frequency (Hz)")
         told = f"{modes.robot.name}, joints {modes.joints}, {modes.omega.shape[1]} modes"
         ax.set_title(wrapped(told, 5.6, 9))
-        low, high = ax.get_ylim()
-        subs = (1.0, 2.0, 5.0) if high / low > 10 else tuple(range(1, 10))
-        ax.yaxis.set_major_locator(LogLocator(subs=subs))
-        ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        ax.yaxis.set_minor_formatter(NullFormatter())
+        if log:
+            ax.set_yscale("log")
+            low, high = ax.get_ylim()
+            subs = (1.0, 2.0, 5.0) if high / low > 10 else tuple(range(1, 10))
+            ax.yaxis.set_major_locator(LogLocator(subs=subs))
+            ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            ax.yaxis.set_minor_formatter(NullFormatter())
         return finish(figure, path)
 
 
@@ -309,7 +329,7 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
 
     if sag.tip_displacement.ndim > 1:
         raise SuppleError("sag is drawn for one configuration: give theta as (joints,)")
-    box, largest = _limits(sag.position), float(np.abs(sag.displacement).max())
+    box, largest = limits_of(sag.position), float(np.abs(sag.displacement).max())
     points = np.concatenate([sag.position.reshape(-1, 3), np.zeros((1, 3))])
     extent = float(np.ptp(points, axis=0).max())
     scale = EXAGGERATION * extent / largest if largest else 1.0
@@ -321,9 +341,9 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
         ax: Any = figure.add_subplot(**({} if planar else {"projection": "3d"}))
         _draw_bent(ax, sag.robot, sag.names, sag.position, scale * sag.displacement)
         if planar:
-            _frame_planar(ax, box, first=True, last=True)
+            set_planar_axes(ax, box, first=True, last=True)
         else:
-            _frame_spatial(ax, box, sag.robot)
+            set_spatial_axes(ax, box, sag.robot)
         moved = f"tip moves ({', '.join(tidy(1e3 * sag.tip_displacement, 3))}) mm"
         much = f"drawn {scale:.3g} times larger" if largest else "nothing loads it"
         ax.set_title(wrapped(f"{sag.robot.name}: {moved}, {much}", 5.4, 9))

@@ -1,0 +1,176 @@
+"""One step of Gauss's collocation: stage accelerations that satisfy the equations of a plan.
+
+With nodes c, weights b and coefficients a of three stages, stage accelerations A_i satisfy
+    r(q + c_i h v + h^2 sum (a a)_ij A_j, v + h sum a_ij A_j, A_i) = 0
+and carry a step by q_1 = q + h v + h^2 sum (b a)_j A_j, v_1 = v + h sum b_j A_j.
+
+Source: [Hairer2006], II.1.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.polynomial import legendre
+from numpy.typing import NDArray
+
+from ...errors import SuppleError
+from ...kernels._tape import collocate
+from ..plan import Plan
+from .residual import System, inverse
+
+__all__ = [
+    "AHEAD",
+    "STAGES",
+    "TABLEAU",
+    "THROUGH",
+    "TWICE",
+    "USUAL",
+    "A",
+    "B",
+    "C",
+    "CollocationSteps",
+]
+
+Array = NDArray[np.float64]
+STAGES = 3
+USUAL = 1e-9  # tolerance of a step's equations, unless a finer one is asked
+HALVINGS = 8
+MOST = 14  # iterations of a step
+QUICK = 7  # iterations after which the matrix is made anew for the next step
+
+
+# c (s,), a (s, s), b (s,) of the collocation at Gauss's points in 0..1
+_X, _WEIGHTS = legendre.leggauss(STAGES)
+_POWERS = np.arange(1, STAGES + 1)
+C, B = (1 + _X) / 2, _WEIGHTS / 2
+A = C[:, None] ** _POWERS / _POWERS @ np.linalg.inv(np.vander(C, increasing=True))
+TWICE = A @ A
+TABLEAU = np.concatenate([C, A.ravel(), TWICE.ravel()])
+THROUGH = np.linalg.inv(np.vander(C, increasing=True))  # coefficients of the polynomial of values
+AHEAD = (1 + C)[:, None] ** np.arange(STAGES)  # powers at the nodes of a step as long, after it
+PLACED = B @ A
+
+
+class CollocationSteps(System):
+    """Steps of a plan, the matrix that solves them, and the accelerations of the last one."""
+
+    def __init__(self, plan: Plan, x: Array) -> None:
+        super().__init__(plan, x)
+        self._inverse: Array | None = None
+        self._parts: tuple[Array, Array, Array] | None = None  # d r / d qdd, d qd and d q
+        self.mass = np.zeros((plan.model.size, plan.model.size))  # d r / d qdd, of late
+        self._h = self._last = 0.0
+        self._before: Array | None = None
+        self._cut = 0
+        self._here = self.near.copy()
+        self._followers = self._still()
+        self._x, self._out, self._how = self.equations.residual.rows(STAGES)
+
+    def forget(self) -> None:
+        """Start anew: accelerations jump here."""
+        self._before, self._followers, self._cut = None, self._still(), 0
+
+    def _still(self) -> Array:
+        """Coefficients of followers that stay where they are."""
+        return np.vstack([self._here, np.zeros((STAGES - 1, len(self._here)))])
+
+    def step(
+        self, t: float, h: float, start: tuple[Array, Array], u: Array, depth: int = 0
+    ) -> tuple[Array, Array, float]:
+        """q and qd after a step with inputs u (s + 1, .) at its nodes and end, and the work done.
+
+        One that does not converge within MOST iterations is made in two halves, and so are those
+        after it until the next switch.
+        """
+        if depth >= self._cut and abs(h - self._h) > 1e-9 * h:
+            self._inverse = self._parts = None
+        for renewed in (0, 1) if depth >= self._cut else ():  # the matrix at hand, or a new one
+            found = self._iterated(t, h, start, u, renewed)
+            if found is not None:
+                return found
+        self._cut = max(self._cut, depth + 1)
+        if depth == HALVINGS:
+            hint = ", or keep away from singular poses" if self.model.functions.not_finite else ""
+            raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller step{hint}")
+        at, work = np.append(C, 1 - 1e-9) * h / 2, 0.0
+        for begin in (t, t + h / 2):
+            parts = self.plan.inputs(begin + at)
+            *now, done = self.step(begin, h / 2, start, parts, depth + 1)
+            start, work = (now[0], now[1]), work + done
+        return *start, work
+
+    def _iterated(
+        self, t: float, h: float, start: tuple[Array, Array], u: Array, renewed: int
+    ) -> tuple[Array, Array, float] | None:
+        """The state after a step and the work done, or nothing where it does not converge."""
+        (q, qd), n, k, width = start, len(start[0]), self.k, u.shape[1]
+        acc, near = self._x[:, 2 * n : 3 * n], self._x[:, 3 * n + width :]
+        self._x[:, 3 * n : 3 * n + width] = u[:-1]
+        # accelerations and followers by the polynomials of the last step
+        acc[:], near[:] = 0.0, self._here
+        if self._before is not None:
+            ahead = AHEAD
+            if h != self._last:
+                ahead = (1 + C * h / self._last)[:, None] ** np.arange(STAGES)
+            acc[:] = ahead @ THROUGH @ self._before
+            near[:] = ahead @ self._followers
+        if self.led:
+            self._x[:, :k], self._x[:, n : n + k] = u[:-1, :k], u[:-1, k : 2 * k]
+            acc[:, :k] = u[:-1, 2 * k : 3 * k]
+        if renewed or self._inverse is None:
+            self._renew(t + h / 2, h, start, u[STAGES // 2], renewed)
+        count = collocate(
+            self._how,
+            self._x,
+            self._out,
+            np.concatenate(start),
+            TABLEAU,
+            self._inverse,
+            k if self.led else 0,
+            width,
+            near.shape[1],
+            h,
+            min(USUAL, self.plan.tolerance),  # of the largest displacement and speed, what is left
+            MOST,
+        )
+        if not count:
+            return None
+        if count > QUICK:
+            self._inverse = self._parts = None
+        return self._end(h, q, qd, acc.copy(), u[-1], near)
+
+    def _renew(
+        self, t: float, h: float, start: tuple[Array, Array], u: Array, renewed: int
+    ) -> None:
+        """Make the matrix of a step, its slopes at one state amid the step for all stages."""
+        (q, qd), n, k, i = start, len(start[0]), self.k, STAGES // 2
+        acc = self._x[:, 2 * n : 3 * n]
+        state = (q + h * C[i] * qd + h**2 * TWICE[i] @ acc, qd + h * A[i] @ acc, acc[i])
+        if self.led:
+            state[0][:k], state[1][:k] = u[:k], u[k : 2 * k]
+        self.near = self._x[i, 3 * n + len(u) :].copy()
+        if self._parts is None or renewed:
+            self.rest(*state, u)
+            exact = not self.model.functions.iterates
+            self._parts = self.slopes(t, state, u, exact, renewed > 0)
+            self.mass = self._parts[0]
+        weights = np.eye(STAGES), h * A, h**2 * TWICE
+        whole = sum(
+            a[:, None, :, None] * part[:, None]
+            for a, part in zip(weights, self._parts, strict=True)
+        )
+        self._inverse, self._h = inverse(np.reshape(whole, (STAGES * n, -1))), h
+
+    def _end(
+        self, h: float, q: Array, qd: Array, acc: Array, u: Array, near: Array
+    ) -> tuple[Array, Array, float]:
+        """The state after a step."""
+        n, k = len(q), self.k
+        self._before, self._last = acc, h
+        end, speed = q + h * qd + h**2 * (PLACED @ acc), qd + h * (B @ acc)
+        if self.led:
+            end[:k], speed[:k] = u[:k], u[k : 2 * k]
+        # followers of the next stages and of the end, by the polynomial through these
+        self._followers = THROUGH @ near
+        self.near = self._here = self._followers.sum(axis=0)
+        return end, speed, float(h * B @ self._out[:, n + k])
