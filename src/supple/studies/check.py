@@ -457,8 +457,9 @@ def _large_sag(robot: Robot, sag: float) -> list[str]:
     reach = architecture_of(robot).reach
     if reach is None or not sag > LARGE_SAG * reach:
         return []
+    part = f"{sag / reach:.0%} of" if sag < reach else "more than"
     return [
-        f"the tip sags by {1e3 * sag:.4g} mm, {sag / reach:.0%} of the reach {reach:.4g} m: "
+        f"the tip sags by {1e3 * sag:.4g} mm, {part} the reach {reach:.4g} m: "
         "deflections are taken as small, so that this is no more than an indication; check the "
         "sizes of the sections, young_modulus and the masses, or make the links stiffer"
     ]
