@@ -25,6 +25,7 @@ from ..robot import Robot, a_robot
 from ..sections import Box, Profile, Tube
 from ..structure import Structure, carrying_nothing, structure_of
 from .configuration import Where, joint_names, where
+from .mobility import mobility
 from .moving_mass import moving_mass
 from .statics import Statics, statics
 from .vibration.modes import modes
@@ -111,6 +112,8 @@ class Check(Answer):
         yield strength is given).
     notes : tuple of str
         What looks wrong, in sentences.
+    mobility : str
+        Degrees of freedom at this pose, and Kutzbach's count beside them; see `supple.mobility`.
     """
 
     robot: Robot
@@ -122,6 +125,7 @@ class Check(Answer):
     holding: Mapping[str, float]
     stress: Mapping[str, tuple[float, float | None]]
     notes: tuple[str, ...]
+    mobility: str = ""
 
     dims: ClassVar = {"theta": ("joint",), "highest_stress": ("link",), "over_yield": ("link",)}
     units: ClassVar = {"theta": "rad or m", "highest_stress": "Pa"}
@@ -171,13 +175,7 @@ def check(
     if not asked.single:
         raise SuppleError("a check is of one configuration: give theta (joints,), or one position")
     structure = structure_of(robot, asked.at)
-    notes = (
-        _units(robot)
-        + _walls(robot)
-        + _beams_off_their_rows(robot)
-        + _limits(robot, asked)
-        + _idle_inertias(robot)
-    )
+    notes = _units(robot) + _walls(robot) + _limits(robot, asked) + _idle_inertias(robot)
     first = sag = None
     held: dict[str, float] = {}
     stress: dict[str, tuple[float, float | None]] = {}
@@ -217,7 +215,8 @@ def check(
         notes.append(str(problem))
     total = moving_mass(robot, structure)
     at, reach = asked.take(asked.theta), architecture_of(robot).reach
-    return Check(robot, at, reach, total, first, sag, held, stress, tuple(notes))
+    moves = mobility(robot, **place).sentence
+    return Check(robot, at, reach, total, first, sag, held, stress, tuple(notes), moves)
 
 
 def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> Where:
@@ -383,21 +382,6 @@ def _walls(robot: Robot) -> list[str]:
                     f"{path}: Bredt's torsion constant is {-error:.0%} too low for walls this "
                     f"thick; the torsion problem has torsion_constant: {right:.4g}"
                 )
-    return notes
-
-
-def _beams_off_their_rows(robot: Robot) -> list[str]:
-    """Return notes about links that bend along +x while their row of a DH table leads along -x."""
-    notes: list[str] = []
-    for path, link in architecture_of(robot).parts().items():
-        row = getattr(getattr(link, "joint", None), "dh", None)
-        bends = link.theory != "rigid" and link.length
-        if row is not None and row.convention == "standard" and bends and row.a < 0:
-            notes.append(
-                f"{path}.joint.dh: a is {row.a:g}, but beams run along +x, away from "
-                f"the next joint: give a: {-row.a:g}, add 180deg to theta, and take 180deg off the "
-                "theta of the next row (where alpha is not zero, negate it too)"
-            )
     return notes
 
 

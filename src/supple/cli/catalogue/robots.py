@@ -72,6 +72,7 @@ def check(
             "holding": dict(seen.holding),
             "stress": {name: {"stress": s, "of_yield": r} for name, (s, r) in seen.stress.items()},
             "notes": list(seen.notes),
+            "mobility": seen.mobility,
         }
         print_json({"file": file, "valid": True, "faults": [], **found, **engineer})
         return
@@ -80,6 +81,7 @@ def check(
     told = ", ".join(theta[:12] + [f"and {len(theta) - 12} more"] * (len(theta) > 12))
     rows = [("pose", f"theta = {told}" if told else "its only one")]
     rows += [("reach at most", f"{seen.reach:.4g} m")] if seen.reach is not None else []
+    rows.append(("degrees of freedom", seen.mobility))
     rows.append(("mass that moves", f"{seen.mass:.4g} kg"))
     if seen.frequency_hz is not None:
         rows.append(("first frequency", f"{seen.frequency_hz:.4g} Hz, joints locked"))
