@@ -175,7 +175,13 @@ def check(
     if not asked.single:
         raise SuppleError("a check is of one configuration: give theta (joints,), or one position")
     structure = structure_of(robot, asked.at)
-    notes = _units(robot) + _walls(robot) + _limits(robot, asked) + _idle_inertias(robot)
+    notes = (
+        _units(robot)
+        + _walls(robot)
+        + _beams_off_their_rows(robot)
+        + _limits(robot, asked)
+        + _idle_inertias(robot)
+    )
     first = sag = None
     held: dict[str, float] = {}
     stress: dict[str, tuple[float, float | None]] = {}
@@ -382,6 +388,21 @@ def _walls(robot: Robot) -> list[str]:
                     f"{path}: Bredt's torsion constant is {-error:.0%} too low for walls this "
                     f"thick; the torsion problem has torsion_constant: {right:.4g}"
                 )
+    return notes
+
+
+def _beams_off_their_rows(robot: Robot) -> list[str]:
+    """Return notes about links that bend along +x while their row of a DH table leads along -x."""
+    notes: list[str] = []
+    for path, link in architecture_of(robot).parts().items():
+        row = getattr(getattr(link, "joint", None), "dh", None)
+        bends = link.theory != "rigid" and link.length
+        if row is not None and row.convention == "standard" and bends and row.a < 0:
+            notes.append(
+                f"{path}.joint.dh: a is {row.a:g}, but beams run along +x, away from "
+                f"the next joint: give a: {-row.a:g}, add 180deg to theta, and take 180deg off the "
+                "theta of the next row (where alpha is not zero, negate it too)"
+            )
     return notes
 
 
