@@ -61,7 +61,6 @@ DRIFT = 20.0  # a part of the duration in which speed left at the end counts as 
 AFFORDABLE = 2000  # coordinates times pieces with which modes are resolved at first
 MANY_COORDINATES = 10  # from which states are eliminated
 LEAST_CONTROLS = 12  # intervals of smooth efforts
-SPECTRUM_EDGE = 0.85  # of the first zero of a B-spline's spectrum, from where it is below 1e-3
 MOST_CONTROLS = 80  # the same, unless more pieces are asked for
 SAMPLES_OF_AN_INTERVAL = 8  # of smooth efforts, which are linear between these
 SMALL_PART = 1 / 16  # of a move, in which the equations are nearly linear
@@ -431,7 +430,7 @@ class _Planner:
         frequencies, rows = self.modes
         total = self.task.equations.total
         # efforts have some intervals at least: modes that these would excite must be resolved
-        turned = SPECTRUM_EDGE * 2 * np.pi * LEAST_CONTROLS
+        turned = 2 * np.pi * LEAST_CONTROLS
         affordable = max(
             self.least_pieces, AFFORDABLE // total, int(np.ceil(turned / PHASE_OF_A_PIECE))
         )
