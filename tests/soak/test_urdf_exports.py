@@ -33,7 +33,7 @@ def urdf_file(name: str) -> Path:
 @pytest.mark.parametrize("name", list(ROBOTS))
 def test_a_foreign_robot_is_exported_or_refused(name: str, to: str, tmp_path: Path) -> None:
     robot = supple.load(urdf_file(name))
-    suffix = {"fmu": "robot.fmu", "mujoco": "robot.xml"}.get(to, "folder")
+    suffix = {"fmu": "robot.fmu", "mujoco": "robot.xml", "sdf": "robot.sdf"}.get(to, "folder")
     if to == "simscape":  # all links are rigid
         with pytest.raises(supple.SuppleError, match="export it to urdf"):
             supple.export(robot, to=to, path=tmp_path / suffix)
