@@ -255,3 +255,65 @@ def test_a_load_that_swings_is_planned_to_rest() -> None:
     assert trial.residual < 1e-3 * np.linalg.norm(model.tip(found.q[-1]) - model.tip(found.q[0]))
     with pytest.raises(supple.SuppleError, match="rod swings freely"):
         supple.effort_limited(model, [[2.0944, 1.0472], [2.3944, 1.3472]], effort_limit=9.0)
+
+
+@pytest.mark.slow
+def test_eliminated_states_find_the_same_moves() -> None:
+    """Two programmes, one in all states and one in the efforts alone: equal optima.
+
+    Slopes and curvature of the second are those of differences.
+    """
+    from supple.studies.drive.collocation import SolverLimits, Transcription
+    from supple.studies.drive.plan import _Planner
+    from supple.studies.drive.shooting import Shooting
+
+    model = supple.build(supple.load("five-bar"), supple.AssumedModes(1))
+    limits = {"effort": np.array([7.0, 5.7]), "speed": np.array([2.0, 3.0])}
+    limits |= {"deflection": 1e-3, "stress": None}
+    planner = _Planner(model, [2.0944, 1.0472], [2.4944, 1.4472], limits, 20, 500)
+    guess = planner._smooth_move(0.3, planner._choose_grid(0.3))
+    rng = np.random.default_rng(4)
+    for free_duration in (False, True):
+        shooting = Shooting(planner.task, guess, free_duration)
+        x = shooting.unknowns_of(guess)
+        change = rng.normal(size=x.size)
+        change[-1] *= free_duration
+        slopes = shooting._all_slopes(x)
+        weights = rng.normal(size=len(slopes))
+        curvature = shooting._all_curvature(x, weights)
+        sides = [x + side * 1e-5 * change for side in (-1, 1)]
+        low, high = (shooting._all_rows(side) for side in sides)
+        assert slopes @ change == pytest.approx((high - low) / 2e-5, abs=1e-6)
+        low, high = (weights @ shooting._all_slopes(side) for side in sides)
+        by_differences = (high - low) / 2e-5
+        assert curvature @ change == pytest.approx(
+            by_differences, abs=1e-4 * np.abs(by_differences).max()
+        )
+    full = Transcription(planner.task, guess, False).solve(guess, SolverLimits(100))
+    few = Shooting(planner.task, guess, False).solve(guess, SolverLimits(100))
+    assert full.success
+    assert few.success
+    assert few.motion.tau == pytest.approx(
+        full.motion.tau, abs=1e-4 * np.abs(full.motion.tau).max()
+    )
+    assert few.motion.z == pytest.approx(full.motion.z, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_a_delta_is_planned_and_tried() -> None:
+    """It was refused for lack of time, and its trial was an AttributeError."""
+    model = supple.build(supple.load("kuo-delta"), supple.AssumedModes(1))
+    start = [-0.594, -0.594, -0.594]
+    end = [-0.45, -0.5, -0.55]
+    found = supple.plan(model, start, end, 0.5)
+    assert found.residual < 0.01
+    run = supple.simulate(model, tau=found.tau, q0=found.q[0])
+    assert run.q[-1, :3] == pytest.approx(end, abs=0.01 * 0.144)
+    trial = found.tried(model)
+    assert trial.residual < 1e-3
+
+
+def test_a_search_ends_with_its_time() -> None:
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(2))
+    with pytest.raises(supple.SuppleError, match=r"0\.05 s of search.*search_time"):
+        supple.plan(model, [0, 0], [0.9, 0.7], effort_limit=[3, 1.5], search_time=0.05)

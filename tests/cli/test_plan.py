@@ -76,6 +76,10 @@ def test_by_effort_and_calm(console: Console) -> None:
         (("--to", "1,x", "--effort-limit", "3"), "--to 1,x"),
         (("--to", "1,0.5", "--effort-limit", "3", "--out", "move.txt"), "it must end in"),
         (("--to", "1,0.5", "--effort-limit", "3", "--rate", "0"), "--rate"),
+        (("--to", "1,0.5", "--effort-limit", "3", "--pieces", "1"), "pieces"),
+        (("--to", "1,0.5", "--effort-limit", "3", "--modes", "0"), "at least one"),
+        (("--to", "1,0.5", "--by", "calm", *LIMITS, "--modes", "2"), "is not for --by calm"),
+        (("--to", "1,0.5", "--effort-limit", "3", "--search-time", "0.01"), "0.01 s of search"),
     ],
 )
 def test_bad_words(console: Console, words: tuple[str, ...], told: str) -> None:

@@ -16,6 +16,7 @@ DOORS = {  # who may write to a stream, and why
     "exporters/validate.py": {"sys.stderr"},  # the engine that is asked: names of engines only
     "integration/progress.py": {"sys.stderr", "Console"},
     "studies/drive/compare.py": {"sys.stderr", "Console"},
+    "studies/drive/plan.py": {"sys.stderr", "Console"},  # a bar: time alone
     "studies/vibration/workspace.py": {"Console"},
 }
 WRITERS = {"print", "input", "typer.echo", "typer.secho", "click.echo", "echo", "secho", "Console"}

@@ -65,6 +65,23 @@ Stress = Annotated[
     float | None,
     typer.Option("--stress-limit", help="Largest stress in any link, Pa (with --by effort)."),
 ]
+Modes = Annotated[
+    int | None,
+    typer.Option(
+        "--modes",
+        help="Assumed modes of every link and plane (with --by effort or path). Default: 1.",
+    ),
+]
+Pieces = Annotated[
+    int | None,
+    typer.Option("--pieces", help="Least number of pieces of the move (with --by effort)."),
+]
+SearchTime = Annotated[
+    float | None,
+    typer.Option(
+        "--search-time", help="Processor time of the search, s (with --by effort). Default: 60."
+    ),
+]
 Rate = Annotated[float, typer.Option("--rate", help="Samples per second of --out.")]
 Out = Annotated[
     str | None,
@@ -86,6 +103,9 @@ def plan(
     deflection_limit: Deflection = None,
     stress_limit: Stress = None,
     gains: Gains = None,
+    modes: Modes = None,
+    pieces: Pieces = None,
+    search_time: SearchTime = None,
     rate: Rate = 1000.0,
     out: Out = None,
     json: Json = False,
@@ -116,6 +136,7 @@ def plan(
             given[name] = each[0] if len(each) == 1 else each
     given |= {"deflection_limit": deflection_limit, "stress_limit": stress_limit}
     given |= {"duration": duration, "servo": servo_of(gains)}
+    given |= {"modes": modes, "pieces": pieces, "search_time": search_time}
     arm = files.load(robot)
     if (by == "path") == (path is None):
         raise SuppleError("give --path with --by path, and only with it")
@@ -148,10 +169,19 @@ def _begin(robot: Robot, count: int) -> list[float]:
 NEEDS = {"effort": (), "calm": ("speed_limit", "acceleration_limit"), "path": ()}
 NEEDS["jerk"] = ("speed_limit", "acceleration_limit", "jerk_limit")
 MAY = {
-    "effort": ("effort_limit", "speed_limit", "deflection_limit", "stress_limit", "duration"),
+    "effort": (
+        "effort_limit",
+        "speed_limit",
+        "deflection_limit",
+        "stress_limit",
+        "duration",
+        "modes",
+        "pieces",
+        "search_time",
+    ),
     "calm": (*NEEDS["calm"], "jerk_limit", "effort_limit", "duration", "servo"),
     "jerk": (*NEEDS["jerk"], "duration"),
-    "path": ("effort_limit", "speed_limit", "acceleration_limit"),
+    "path": ("effort_limit", "speed_limit", "acceleration_limit", "modes"),
 }
 
 
@@ -174,7 +204,7 @@ def _found(robot: Robot, by: str, ends: Any, given: dict[str, Any]) -> tuple[Tra
         return calm.calm_move(robot, *ends, **given, platform=platform), None
     if by == "jerk":
         return limited.jerk_limited(*ends, **given), None
-    model = build(robot, AssumedModes(1))
+    model = build(robot, AssumedModes(given.pop("modes", 1)))
     if by == "path":
         return limited.effort_limited(model, ends, **given), None
     found = planning.plan(model, *ends, **given)

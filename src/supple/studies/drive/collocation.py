@@ -20,7 +20,8 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,13 +33,20 @@ from ...equations.model import Model
 
 __all__ = [
     "NODES",
+    "OUT_OF_TIME",
+    "SOLVED",
     "Collocation",
     "Motion",
+    "PointDerivatives",
     "PointEquations",
+    "Programme",
     "Solution",
+    "SolverLimits",
     "Transcription",
     "point_places",
+    "slot_weights",
     "spline_weights",
+    "squared_spline",
     "without_limits",
 ]
 
@@ -49,8 +57,9 @@ SLOTS = 5  # unknowns that a value inside a piece depends on: z, z' at its start
 TIME_SMOOTHING = (
     2e-4  # weight of squared efforts beside the duration: joints that do not matter stay calm
 )
-MOST_SECONDS = 30.0  # of processor time for one call of IPOPT
 TOLERANCE = 1e-8  # of IPOPT, on scaled equations
+SOLVED = ("Solve_Succeeded", "Solved_To_Acceptable_Level")  # IPOPT's words for a solution
+OUT_OF_TIME = "out of time"
 
 
 def _lagrange(fraction: Array) -> tuple[Array, Array]:
@@ -83,8 +92,8 @@ def spline_weights(fraction: Array) -> Array:
     return np.asarray(np.stack(weights, axis=-1) / 6)
 
 
-def _slot_weights(step: float) -> tuple[Array, Array, Array]:
-    """Weights (3, SLOTS) of (z0, z'0, z''1, z''2, z''3) for z, z' and z'' at the three points."""
+def slot_weights(step: float) -> tuple[Array, Array, Array]:
+    """Return weights (3, SLOTS) of (z0, z'0, z''1, z''2, z''3) for z, z', z'' at the points."""
     A = step * _radau()
     value = np.hstack([np.ones((3, 1)), step * NODES[1:, None], A @ A])
     first = np.hstack([np.zeros((3, 1)), np.ones((3, 1)), A])
@@ -121,7 +130,7 @@ class PointEquations:
         velocity = first / duration
         acceleration = second / duration**2
         effort = ca.vertcat(tau, ca.SX.zeros(self.total - self.joints))
-        self.closing: _Derivatives | None = None
+        self.closing: PointDerivatives | None = None
 
         if loops is None:
             force = functions.expression("inverse_dynamics")(z, velocity, acceleration)
@@ -140,12 +149,12 @@ class PointEquations:
             )
             force = force - ca.mtimes(by_z.T, pull)
             gap = functions.solved.closures["c"](q, w)
-            self.closing = _Derivatives(z, gap)
+            self.closing = PointDerivatives(z, gap)
         point = ca.vertcat(z, first, second, tau, pull, duration)
-        self.dynamics = _Derivatives(point, force - effort)
+        self.dynamics = PointDerivatives(point, force - effort)
 
 
-class _Derivatives:
+class PointDerivatives:
     """An expression of scalars as functions of its symbols: value, Jacobian, curvature."""
 
     def __init__(self, symbols: Any, rows: Any) -> None:
@@ -194,7 +203,7 @@ class Motion:
 
     def _nodes(self) -> tuple[Array, Array]:
         """z and dz/ds at the start and the points of each piece, (N, 4, total) each."""
-        value, first, _ = _slot_weights(1 / self.pieces)
+        value, first, _ = slot_weights(1 / self.pieces)
         unknowns = np.concatenate([self.z[:-1, None], self.slope[:-1, None], self.second], axis=1)
         z = np.concatenate([self.z[:-1, None], np.einsum("ps,nsz->npz", value, unknowns)], axis=1)
         slope = np.einsum("ps,nsz->npz", first, unknowns)
@@ -295,7 +304,22 @@ class Solution:
     success: bool
     status: str
     iterations: int
-    violation: float
+
+
+@dataclass(frozen=True)
+class SolverLimits:
+    """How long IPOPT may search.
+
+    Attributes:
+        iterations: at most.  deadline: of time.thread_time(), s.
+        near_solution: whether the guess is nearly the answer.
+        report: called after each iteration.
+    """
+
+    iterations: int
+    deadline: float = np.inf
+    near_solution: bool = False
+    report: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -307,7 +331,7 @@ class _Group:
         scale: (outputs,) of rows.  low, high: (outputs,) of scaled rows.
     """
 
-    function: _Derivatives
+    function: PointDerivatives
     place: Integers
     weight: Array
     scale: Array
@@ -335,8 +359,18 @@ def _sparse_sum(
     return pattern, ca.DM(layout, add.data)
 
 
-class Transcription:
-    """The nonlinear programme of a Collocation on N pieces, scaled by a motion nearby."""
+class Programme:
+    """What every nonlinear programme of a Collocation has: efforts, a duration, a cost, IPOPT.
+
+    Attributes:
+        at_tau: (coefficients, joints) places of the efforts among the unknowns.
+        at_duration: place of the duration.  scale: (unknowns,) typical sizes.
+    """
+
+    at_tau: Integers
+    at_duration: int
+    unknowns: int
+    scale: Array
 
     def __init__(self, task: Collocation, near: Motion, free_duration: bool) -> None:
         self.task = task
@@ -344,8 +378,133 @@ class Transcription:
         self.smooth = near.smooth
         self.controls = near.controls
         self.free_duration = free_duration
+        self.total = task.equations.total
+        self.effort_scale = np.maximum(np.abs(near.tau).max(axis=0), 1e-12)
+        self.effort_scale = np.maximum(self.effort_scale, 1e-3 * self.effort_scale.max())
+
+    def coordinate_sizes(self, near: Motion) -> Array:
+        """Return typical sizes of the coordinates (total,), from a motion nearby."""
+        joints = self.task.equations.joints
+        travel = np.ptp(near.z, axis=0)
+        fast = np.abs(near.slope).max(axis=0)
+        each = np.maximum(travel, fast / 4)
+        typical = each[:joints].max(initial=1e-9)
+        least = np.full(self.total, 1e-9 * typical)
+        least[:joints] = 1e-3 * typical
+        return np.asarray(np.maximum(np.maximum(each, least), self.task.typical))
+
+    def effort_weights(self) -> tuple[Integers, Array]:
+        """Return which efforts act at every point, (N, w), and by which weight, (N, 3, w)."""
+        pieces_of_control = self.N // self.controls
+        control = np.arange(self.N) // pieces_of_control
+        width = 4 if self.smooth else 2
+        after = (np.arange(self.N) % pieces_of_control)[:, None] + NODES[1:]
+        after = after / pieces_of_control
+        share = spline_weights(after) if self.smooth else np.stack([1 - after, after], axis=2)
+        return control[:, None] + np.arange(width), share
+
+    def effort_bounds(self, low: Array, high: Array) -> None:
+        """Write the bounds of efforts and of the duration, not yet scaled."""
+        task = self.task
+        low[self.at_tau] = -task.effort
+        high[self.at_tau] = task.effort
+        if task.held_at_ends:
+            # three equal coefficients: value, slope and curvature of a B-spline are those of rest
+            ends = 3 if self.smooth else 1
+            for knots, effort in ((self.at_tau[:ends], 0), (self.at_tau[-ends:], 1)):
+                low[knots] = task.rest[effort]
+                high[knots] = task.rest[effort]
+        T = self.scale[self.at_duration]
+        low[self.at_duration] = 0.02 * T if self.free_duration else T
+        high[self.at_duration] = 20 * T if self.free_duration else T
+
+    def cost(self, x: Any) -> tuple[Any, tuple[Integers, Integers, Array]]:
+        """The cost, and the entries of its constant curvature (upper triangle).
+
+        The integral of the squared efforts, exact between the ends of pieces, over T times the
+        square of their scale; for the fastest move the duration and a little of it.
+        """
+        import casadi as ca
+
+        # in raw units, all joints by the same weight
+        square = (self.effort_scale / np.linalg.norm(self.effort_scale)) ** 2
+        if self.free_duration:
+            limit = np.where(np.isfinite(self.task.effort), self.task.effort, self.effort_scale)
+            square = (self.effort_scale / limit) ** 2 / len(limit)
+        factor = (TIME_SMOOTHING if self.free_duration else 1.0) / self.controls
+        overlap = squared_spline() if self.smooth else np.array([[2.0, 1.0], [1.0, 2.0]]) / 6
+        cost = ca.MX(0)
+        rows = []
+        columns = []
+        values = []
+        for i in range(len(overlap)):
+            for j in range(i, len(overlap)):
+                a = self.at_tau[i : i + self.controls].ravel()
+                b = self.at_tau[j : j + self.controls].ravel()
+                each = factor * np.tile(square, self.controls) * overlap[i, j] * (1 + (i != j))
+                cost = cost + ca.dot(ca.DM(each), x[a.tolist()] * x[b.tolist()])
+                rows.append(a)
+                columns.append(b)
+                values.append(each * (1 + (i == j)))
+        if self.free_duration:
+            cost = cost + x[int(self.at_duration)]
+        return cost, (np.concatenate(rows), np.concatenate(columns), np.concatenate(values))
+
+    def run_ipopt(
+        self,
+        problem: dict[str, Any],
+        derivatives: dict[str, Any],
+        arguments: dict[str, Any],
+        given: SolverLimits,
+    ) -> tuple[Any, str, int]:
+        """Return what IPOPT finds, its status in words and its iterations."""
+        import casadi as ca
+
+        interrupted: list[bool] = []
+        options = {
+            "ipopt": {
+                "print_level": 0,
+                "max_iter": given.iterations,
+                "tol": TOLERANCE,
+                "acceptable_tol": 1e-6,
+                "acceptable_iter": 10,
+                "sb": "yes",
+                "nlp_scaling_method": "none",
+                "mu_strategy": "adaptive"
+                if self.free_duration and not given.near_solution
+                else "monotone",
+                "mu_init": 1e-4 if given.near_solution else 1e-2,
+                "bound_relax_factor": 1e-9,
+                # multipliers that fit a guess cost a factorisation without structure
+                "constr_mult_init_max": 0.0,
+                # stiff links and loops: a weak pivot test takes rounding for negative curvature
+                "mumps_pivtol": 0.1,
+                "mumps_scaling": 8,
+            },
+            "print_time": False,
+            "no_nlp_grad": True,
+            "iteration_callback": _stop_when(
+                interrupted, given, self.unknowns, problem["g"].numel()
+            ),
+        }
+        solver = ca.nlpsol("plan", "ipopt", problem, options | derivatives)
+        with _noting_interrupts(interrupted):
+            found = solver(**arguments)
+        stats = solver.stats()
+        status = str(stats["return_status"])
+        if interrupted:
+            raise KeyboardInterrupt
+        if status == "User_Requested_Stop":
+            status = OUT_OF_TIME
+        return found, status, int(stats["iter_count"])
+
+
+class Transcription(Programme):
+    """The nonlinear programme of a Collocation on N pieces, scaled by a motion nearby."""
+
+    def __init__(self, task: Collocation, near: Motion, free_duration: bool) -> None:
+        super().__init__(task, near, free_duration)
         eq = task.equations
-        self.total = eq.total
         N = self.N
 
         # Places of the unknowns: z and z' of all ends, z'', efforts, pulls, duration
@@ -368,18 +527,10 @@ class Transcription:
         """Typical sizes of the unknowns, from a motion nearby."""
         eq = self.task.equations
         scale = np.ones(self.unknowns)
-        travel = np.ptp(near.z, axis=0)
-        fast = np.abs(near.slope).max(axis=0)
-        each = np.maximum(travel, fast / 4)
-        typical = each[: eq.joints].max(initial=1e-9)
-        least = np.full(self.total, 1e-9 * typical)
-        least[: eq.joints] = 1e-3 * typical
-        each = np.maximum(np.maximum(each, least), self.task.typical)
+        each = self.coordinate_sizes(near)
         scale[self.at_z] = each
         scale[self.at_slope] = 2 * each
         scale[self.at_second] = 6 * each
-        self.effort_scale = np.maximum(np.abs(near.tau).max(axis=0), 1e-12)
-        self.effort_scale = np.maximum(self.effort_scale, 1e-3 * self.effort_scale.max())
         scale[self.at_tau] = self.effort_scale
         if eq.closures:
             pull = np.abs(near.pull).max(axis=(0, 1))
@@ -425,24 +576,19 @@ class Transcription:
         eq = self.task.equations
         N = self.N
         slots = self._slots()
-        value, first, second = _slot_weights(1 / N)
+        value, first, second = slot_weights(1 / N)
         groups = []
 
         # Equations of motion at every point
-        pieces_of_control = N // self.controls
-        control = np.arange(N) // pieces_of_control
-        neighbours = range(4 if self.smooth else 2)
-        knots = np.stack([self.at_tau[control + later] for later in neighbours], axis=2)
+        acting, shares = self.effort_weights()
+        knots = self.at_tau[acting].transpose(0, 2, 1)
         ends = np.full((N, 1, 1), self.at_duration)
         places = []
         weights = []
         for point in range(3):
-            fraction = NODES[point + 1]
             place = [slots, slots, slots, _padded(knots)]
             weight = [np.broadcast_to(each[point], slots.shape) for each in (value, first, second)]
-            after = (np.arange(N) % pieces_of_control + fraction) / pieces_of_control
-            share = spline_weights(after) if self.smooth else np.stack([1 - after, after], axis=1)
-            weight.append(_padded(np.broadcast_to(share[:, None, :], knots.shape)))
+            weight.append(_padded(np.broadcast_to(shares[:, point, None, :], knots.shape)))
             place.append(_padded(self.at_pull[:, point, :, None]))
             weight.append(_padded(np.ones((N, eq.closures, 1))))
             place.append(_padded(ends))
@@ -455,7 +601,7 @@ class Transcription:
         # What a piece ends with begins the next
         next_value = ca.SX.sym("next")
         own_value = ca.SX.sym("own")
-        function = _Derivatives(ca.vertcat(next_value, own_value), next_value - own_value)
+        function = PointDerivatives(ca.vertcat(next_value, own_value), next_value - own_value)
         own_slots = slots.reshape(-1, 1, SLOTS)
         for nexts, last in ((self.at_z[1:], value[2]), (self.at_slope[1:], first[2])):
             place = [_padded(nexts.reshape(-1, 1, 1)), own_slots]
@@ -472,7 +618,7 @@ class Transcription:
 
         # At rest at the end, mode by mode
         q = ca.SX.sym("q", eq.size)
-        function = _Derivatives(q, ca.mtimes(ca.DM(self.task.end_rows), q))
+        function = PointDerivatives(q, ca.mtimes(ca.DM(self.task.end_rows), q))
         goal = self.task.end_rows @ (self.task.end[: eq.size] + self.task.aim[0])
         speed_goal = self.task.end_rows @ self.task.aim[1]
         for last, wanted in ((self.at_z[N], goal), (self.at_slope[N], speed_goal)):
@@ -488,7 +634,7 @@ class Transcription:
             duration = ca.SX.sym("T")
             limit = float(self.task.speed[joint])
             rows = ca.vertcat(slope - limit * duration, -slope - limit * duration)
-            function = _Derivatives(ca.vertcat(slope, duration), rows)
+            function = PointDerivatives(ca.vertcat(slope, duration), rows)
             own = self._slots([joint])
             place = [np.concatenate([own, _padded(ends)], axis=1)] * 3
             ones = _padded(np.ones(ends.shape))
@@ -509,7 +655,7 @@ class Transcription:
                 if form.any():
                     bend = bend + ca.dot(q, ca.mtimes(ca.DM(form), q))
                 rows = rows + bend**2
-            function = _Derivatives(q, rows)
+            function = PointDerivatives(q, rows)
             bent = self._at_points(value, moving)
             below = np.array([-np.inf])
             groups.append(_Group(function, *bent, np.ones(1), below, np.ones(1)))
@@ -523,7 +669,7 @@ class Transcription:
 
     def _group(
         self,
-        function: _Derivatives,
+        function: PointDerivatives,
         place: Integers,
         weight: Array,
         near: Motion,
@@ -572,7 +718,7 @@ class Transcription:
         layout = ca.Sparsity(points * inputs, self.unknowns, starts, spread.indices.tolist())
         return ca.reshape(ca.mtimes(ca.DM(layout, spread.data), x), inputs, points)
 
-    def solve(self, guess: Motion, iterations: int, near_solution: bool = False) -> Solution:
+    def solve(self, guess: Motion, given: SolverLimits) -> Solution:
         """Return what IPOPT finds from a guess."""
         import casadi as ca
 
@@ -585,51 +731,30 @@ class Transcription:
             for group, at in zip(self.groups, points, strict=True)
         ]
         g = ca.vertcat(*values)
-        cost, cost_entries = self._cost(x)
+        cost, cost_entries = self.cost(x)
         weights = ca.MX.sym("weights", g.numel())
-        problem = {"x": x, "f": cost, "g": g}
-        interrupted: list[bool] = []
-        options: dict[str, Any] = {
-            "ipopt": {
-                "print_level": 0,
-                "max_iter": iterations,
-                "tol": TOLERANCE,
-                "acceptable_tol": 1e-6,
-                "acceptable_iter": 10,
-                "sb": "yes",
-                "nlp_scaling_method": "none",
-                "mu_strategy": "adaptive"
-                if self.free_duration and not near_solution
-                else "monotone",
-                "max_cpu_time": MOST_SECONDS,
-                "mu_init": 1e-4 if near_solution else 1e-2,
-                "bound_relax_factor": 1e-9,
-                # stiff links and loops: a weak pivot test takes rounding for negative curvature
-                "mumps_pivtol": 0.1,
-                "mumps_scaling": 8,
-            },
-            "print_time": False,
-            "iteration_callback": _stop_when(interrupted, self.unknowns, g.numel()),
-            "jac_g": self._jacobian(x, parameter, points, g),
-            "hess_lag": self._curvature(x, parameter, points, cost_weight, weights, cost_entries),
-        }
-        solver = ca.nlpsol("plan", "ipopt", problem, options)
         low, high = self._bounds()
         low_rows = np.concatenate([np.tile(group.low, len(group.place)) for group in self.groups])
         high_rows = np.concatenate([np.tile(group.high, len(group.place)) for group in self.groups])
-        begin = np.clip(self.pack(guess), low, high)
-        with _noting_interrupts(interrupted):
-            found = solver(x0=begin, lbx=low, ubx=high, lbg=low_rows, ubg=high_rows)
-        stats = solver.stats()
-        status = str(stats["return_status"])
-        if interrupted or status == "User_Requested_Stop":
-            raise KeyboardInterrupt
-        rows = np.array(found["g"]).ravel()
-        over = np.maximum(rows - high_rows, low_rows - rows)
-        violation = float(np.nan_to_num(over, nan=np.inf).max(initial=0.0))
-        good = bool(stats["success"]) or status == "Solved_To_Acceptable_Level"
+        found, status, iterations = self.run_ipopt(
+            {"x": x, "f": cost, "g": g},
+            {
+                "jac_g": self._jacobian(x, parameter, points, g),
+                "hess_lag": self._curvature(
+                    x, parameter, points, cost_weight, weights, cost_entries
+                ),
+            },
+            {
+                "x0": np.clip(self.pack(guess), low, high),
+                "lbx": low,
+                "ubx": high,
+                "lbg": low_rows,
+                "ubg": high_rows,
+            },
+            given,
+        )
         motion = self.unpack(np.array(found["x"]).ravel())
-        return Solution(motion, good, status, int(stats["iter_count"]), violation)
+        return Solution(motion, status in SOLVED, status, iterations)
 
     def _bounds(self) -> tuple[Array, Array]:
         """Bounds of the scaled unknowns."""
@@ -643,50 +768,8 @@ class Transcription:
         high[self.at_z[0]] = task.start
         low[self.at_slope[0]] = 0.0
         high[self.at_slope[0]] = 0.0
-        low[self.at_tau] = -task.effort
-        high[self.at_tau] = task.effort
-        if task.held_at_ends:
-            # three equal coefficients: value, slope and curvature of a B-spline are those of rest
-            ends = 3 if self.smooth else 1
-            for knots, effort in ((self.at_tau[:ends], 0), (self.at_tau[-ends:], 1)):
-                low[knots] = task.rest[effort]
-                high[knots] = task.rest[effort]
-        T = self.scale[self.at_duration]
-        low[self.at_duration] = 0.02 * T if self.free_duration else T
-        high[self.at_duration] = 20 * T if self.free_duration else T
+        self.effort_bounds(low, high)
         return low / self.scale, high / self.scale
-
-    def _cost(self, x: Any) -> tuple[Any, tuple[Integers, Integers, Array]]:
-        """The cost, and the entries of its constant curvature (upper triangle).
-
-        The integral of the squared efforts, exact between the ends of pieces, over T times the
-        square of their scale; for the fastest move the duration and a little of it.
-        """
-        import casadi as ca
-
-        # in raw units, all joints by the same weight
-        square = (self.effort_scale / np.linalg.norm(self.effort_scale)) ** 2
-        if self.free_duration:
-            limit = np.where(np.isfinite(self.task.effort), self.task.effort, self.effort_scale)
-            square = (self.effort_scale / limit) ** 2 / len(limit)
-        factor = (TIME_SMOOTHING if self.free_duration else 1.0) / self.controls
-        overlap = _squared_spline() if self.smooth else np.array([[2.0, 1.0], [1.0, 2.0]]) / 6
-        cost = ca.MX(0)
-        rows = []
-        columns = []
-        values = []
-        for i in range(len(overlap)):
-            for j in range(i, len(overlap)):
-                a = self.at_tau[i : i + self.controls].ravel()
-                b = self.at_tau[j : j + self.controls].ravel()
-                each = factor * np.tile(square, self.controls) * overlap[i, j] * (1 + (i != j))
-                cost = cost + ca.dot(ca.DM(each), x[a.tolist()] * x[b.tolist()])
-                rows.append(a)
-                columns.append(b)
-                values.append(each * (1 + (i == j)))
-        if self.free_duration:
-            cost = cost + x[int(self.at_duration)]
-        return cost, (np.concatenate(rows), np.concatenate(columns), np.concatenate(values))
 
     def _jacobian(self, x: Any, parameter: Any, points: list[Any], g: Any) -> Any:
         """The slopes of all rows as a CasADi function."""
@@ -807,18 +890,18 @@ def _noting_interrupts(interrupted: list[bool]) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _stop_when(interrupted: list[bool], unknowns: int, rows: int) -> Any:
-    """Return a CasADi callback that ends IPOPT after the iteration in which Ctrl-C was pressed."""
+def _stop_when(interrupted: list[bool], given: SolverLimits, unknowns: int, rows: int) -> Any:
+    """Return a CasADi callback that ends IPOPT once Ctrl-C was pressed or its time is over."""
     import casadi as ca
 
     sizes = {"x": unknowns, "g": rows, "f": 1, "lam_x": unknowns, "lam_g": rows}
 
-    class StopWhenInterrupted(ca.Callback):
+    class StopSearch(ca.Callback):
         """Reads nothing of the iterate; returns one when the search should end."""
 
         def __init__(self) -> None:
             ca.Callback.__init__(self)
-            self.construct("stop_when_interrupted", {})
+            self.construct("stop_search", {})
 
         def get_n_in(self) -> int:
             return int(ca.nlpsol_n_out())
@@ -836,13 +919,15 @@ def _stop_when(interrupted: list[bool], unknowns: int, rows: int) -> Any:
             return ca.Sparsity.dense(sizes.get(ca.nlpsol_out(i), 0), 1)
 
         def eval(self, arg: Sequence[Any]) -> list[Any]:
-            return [1 if interrupted else 0]
+            if given.report is not None:
+                given.report()
+            return [1 if interrupted or time.thread_time() > given.deadline else 0]
 
-    return StopWhenInterrupted()
+    return StopSearch()
 
 
-def _squared_spline() -> Array:
-    """(4, 4): integrals over an interval of products of the cubic B-splines that it carries."""
+def squared_spline() -> Array:
+    """Return (4, 4) integrals over an interval of products of its cubic B-splines."""
     nodes, weights = np.polynomial.legendre.leggauss(4)
     values = spline_weights((nodes + 1) / 2)
     return np.asarray(np.einsum("p,pi,pj->ij", weights / 2, values, values))

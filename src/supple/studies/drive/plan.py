@@ -11,8 +11,11 @@ found by collocation (`collocation`), in steps that each begin from a motion tha
 
 from __future__ import annotations
 
+import contextlib
+import sys
+import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
-from ...arguments import checked, number, optional, reals, shown, whole
+from ...arguments import checked, number, optional, reals, shown, switch, whole
 from ...control.shaping import Samples
 from ...control.trajectories import LAWS, Guided
 from ...equations.closed.coupled import ClosedFunctions
@@ -31,15 +34,18 @@ from ...errors import SuppleError
 from ...integration.inputs import EffortSamples, Table
 from ..motion.simulate import simulate
 from .collocation import (
+    OUT_OF_TIME,
     Collocation,
     Motion,
     PointEquations,
     Solution,
+    SolverLimits,
     Transcription,
     point_places,
     without_limits,
 )
 from .plan_trial import PlanTrial, bent_form, deflection_forms, plan_trial, stress_rows
+from .shooting import Shooting
 
 __all__ = ["Plan", "plan"]
 
@@ -53,6 +59,7 @@ REPLAY_SAMPLES = 200
 MOST_MORE_PERIODS = 2  # by which intervals of smooth efforts are made longer
 DRIFT = 20.0  # a part of the duration in which speed left at the end counts as error
 AFFORDABLE = 2000  # coordinates times pieces with which modes are resolved at first
+MANY_COORDINATES = 10  # from which states are eliminated
 LEAST_CONTROLS = 12  # intervals of smooth efforts
 MOST_CONTROLS = 80  # the same, unless more pieces are asked for
 SAMPLES_OF_AN_INTERVAL = 8  # of smooth efforts, which are linear between these
@@ -157,6 +164,8 @@ class Plan(Guided):
     stress_limit=optional(number(0, above=True, give="pascals above zero")),
     pieces=whole(4, 1000),
     iterations=whole(1, 100_000),
+    search_time=number(0, 1e6, above=True, give="seconds above zero"),
+    progress=optional(switch),
 )
 def plan(
     model: Model,
@@ -170,6 +179,8 @@ def plan(
     stress_limit: float | None = None,
     pieces: int = 60,
     iterations: int = 500,
+    search_time: float = 60.0,
+    progress: bool | None = None,
 ) -> Plan:
     """Plan a rest-to-rest move on the equations of motion, by direct collocation.
 
@@ -197,6 +208,11 @@ def plan(
         where the frequencies of the Model require it.
     iterations : int
         Largest number of iterations of each call of IPOPT.
+    search_time : float
+        Processor time after which the search ends, s. A plan that is good already is returned,
+        else it is refused with what to try.
+    progress : bool, optional
+        Show the time of the search. Default: only if stderr is a terminal.
 
     Returns
     -------
@@ -233,8 +249,24 @@ def plan(
         raise SuppleError("the fastest move needs effort_limit: without it there is none")
     limits = {"effort": effort, "speed": speed, "deflection": deflection_limit}
     limits["stress"] = stress_limit
-    planner = _Planner(model, start, end, limits, pieces, iterations)
-    return planner.planned(None if duration is None else float(duration))
+    with _shown_search(search_time, progress) as report:
+        planner = _Planner(model, start, end, limits, pieces, iterations, search_time, report)
+        return planner.planned(None if duration is None else float(duration))
+
+
+@contextlib.contextmanager
+def _shown_search(search_time: float, progress: bool | None) -> Iterator[Callable[[], None] | None]:
+    """Give what to call after every iteration: it moves a bar on the error stream, if any."""
+    if not (sys.stderr.isatty() if progress is None else progress):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    begun = time.thread_time()
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("planning", total=search_time)
+        yield lambda: bar.update(task, completed=time.thread_time() - begun)
 
 
 def _limit(name: str, given: Any, model: Model, own: str) -> Array:
@@ -265,6 +297,10 @@ class _Grid:
     smooth: bool = False
 
 
+class _OutOfTimeError(SuppleError):
+    """The time of the search is over."""
+
+
 @dataclass(frozen=True)
 class _Replay:
     """What the efforts of a motion do: the residual, and the errors of q and qd T at the end."""
@@ -284,6 +320,8 @@ class _Planner:
         limits: dict[str, Any],
         pieces: int,
         iterations: int,
+        search_time: float = np.inf,
+        report: Callable[[], None] | None = None,
     ) -> None:
         k = model.joints
         self.given_model = model
@@ -292,6 +330,9 @@ class _Planner:
         self.least_pieces = pieces
         self.most_iterations = iterations
         self.iterations = 0
+        self.search_time = search_time
+        self.deadline = time.thread_time() + search_time
+        self.report = report
         self.more_periods = 0  # of the slowest unresolved mode in an interval of the efforts
         self.ends = [np.asarray(static_state(self.model, theta), float) for theta in (start, end)]
         if not np.abs(self.ends[1][:k] - self.ends[0][:k]).any():
@@ -454,7 +495,10 @@ class _Planner:
             | {"deflection": None, "stress": None},
             self.least_pieces,
             self.most_iterations,
+            self.search_time,
+            self.report,
         )
+        part.deadline = self.deadline
         part.task = replace(
             part.task, held_at_ends=self.task.held_at_ends, end_rows=self.task.end_rows
         )
@@ -584,15 +628,29 @@ class _Planner:
         self, task: Collocation, guess: Motion, free: bool = False, near: bool = False
     ) -> Solution:
         """Solve once, scaled by the guess, and count the steps."""
-        found = Transcription(task, guess, free).solve(guess, self.most_iterations, near)
+        limits = SolverLimits(self.most_iterations, self.deadline, near, self.report)
+        if time.thread_time() > self.deadline:
+            raise self._out_of_time(guess)
+        many = task.equations.closures > 0 and task.equations.total >= MANY_COORDINATES
+        form = Shooting if many else Transcription
+        found = form(task, guess, free).solve(guess, limits)
         self.iterations += found.iterations
+        if found.status == OUT_OF_TIME:
+            raise self._out_of_time(guess)
         return found
+
+    def _out_of_time(self, motion: Motion) -> _OutOfTimeError:
+        """What to raise when the time of the search is over."""
+        return _OutOfTimeError(
+            f"no move was found in {self.search_time:g} s of search, with "
+            f"{self.task.equations.total} coordinates on {motion.pieces} pieces and a duration of "
+            f"{motion.duration:.4g} s: give more search_time, more time or effort for the move, "
+            "fewer pieces, or a model with fewer modes or rigid links"
+        )
 
     def _least_effort(self, guess: Motion, near: bool = False) -> Solution:
         """The least effort in the duration of a guess: without limits if that keeps them."""
         free = self._solve(without_limits(self.task), guess, near=near)
-        if "CpuTime" in free.status:
-            return free
         if free.success and self._keeps_limits(free.motion):
             return free
         begin = free.motion if free.success else guess
@@ -611,8 +669,6 @@ class _Planner:
         first = self._unhurried_duration()
         found = None
         for stretch in (1.2, 1.8, 3.0, 6.0):
-            if found is not None and "CpuTime" in found.status:
-                break
             duration = stretch * first
             grid = self._choose_grid(0.75 * first)
             found = self._least_effort(self._guess(duration, grid))
@@ -677,7 +733,12 @@ class _Planner:
             guess = found.motion.on(pieces)
             if not guess.smooth:
                 guess = replace(guess, tau=guess.efforts_on(pieces))
-            finer = self._solve(self.task, guess, duration is None, near=True)
+            try:
+                finer = self._solve(self.task, guess, duration is None, near=True)
+            except _OutOfTimeError:
+                if replay.residual > RESIDUAL_BOUND:
+                    raise
+                break
             if not finer.success:
                 break
             again = self._replay(finer.motion)
@@ -701,7 +762,12 @@ class _Planner:
                 break
             aim = aim - replay.end_error
             task = replace(self.task, aim=aim)
-            trial = self._solve(task, found.motion, duration is None, near=True)
+            try:
+                trial = self._solve(task, found.motion, duration is None, near=True)
+            except _OutOfTimeError:
+                if replay.residual > RESIDUAL_BOUND:
+                    raise
+                break
             if not trial.success:
                 break
             states = replace(planned, duration=trial.motion.duration)
@@ -714,7 +780,7 @@ class _Planner:
 
     def _from_fastest(self, failed: Solution, duration: float) -> Solution:
         """The least effort in a duration, from the fastest move; refused if that is longer."""
-        if not np.isfinite(self.limits["effort"]).all() or "CpuTime" in failed.status:
+        if not np.isfinite(self.limits["effort"]).all():
             raise self._refusal(failed, duration)
         fastest = self._fastest()
         if fastest.motion.duration > duration * (1 + 1e-6):
@@ -762,12 +828,6 @@ class _Planner:
         """What to raise where no move was found: what is furthest beyond its limit without one."""
         T = failed.motion.duration
         status = failed.status.replace("_", " ").lower()
-        if "cputime" in status:
-            return SuppleError(
-                "no move was found: the solver ran out of time on "
-                f"{self.task.equations.total} coordinates and {failed.motion.pieces} pieces; give "
-                "a model with fewer modes or with rigid links, or fewer pieces"
-            )
         smooth = self._smooth_move(T, self._choose_grid(T))
         free = self._solve(without_limits(self.task), smooth)
         if not free.success:
