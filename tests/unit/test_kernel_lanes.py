@@ -13,12 +13,15 @@ from supple.structure import structure_of
 ARMS = np.random.default_rng(3).uniform(-3, 3, (11, 3))
 PLACES = [[0, 0, 0.6], [0.1, 0.05, 0.5], [0, 0.1, 0.6], [-0.1, 0, 0.55], [0.02, 0.02, 0.7]]
 SLIDES = [[0, 0, 0.5], [0.3, 0.2, 0.7], [0.1, 0, 1.0], [0, 0.4, 0.6], [1, 1, 0.9]]
+LEGS = 0.375 + np.random.default_rng(4).uniform(-0.03, 0.03, (5, 6))
 CASES = {
     "an arm": ("industrial-3", ARMS, "locked"),
     "free joints": ("industrial-3", ARMS, "free"),
     "a Delta": ("kuo-delta", PLACES, "locked"),
     "a free Delta": ("kuo-delta", PLACES, "free"),
     "lengths that differ": ("theodore-rrp", SLIDES, "locked"),
+    "legs that slide": ("hexapod", LEGS, "locked"),
+    "a loop in space": ("scara-parallel", None, "free"),
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import supple
+from supple.beams.sliding.recipes import lookup
 from supple.equations.chain_functions import ChainFunctions
 from supple.equations.evaluate import TapeEvaluator
 from supple.integration.steppers.collocated import STAGES, TABLEAU, TWICE, A, B, C
@@ -393,3 +394,23 @@ def test_a_step_that_cannot_be_solved_says_so() -> None:
     for beyond in ({"width": 2**62}, {"width": 2**63 - 4}, {"follow": 2**62}, {"held": 2**62}):
         with pytest.raises(ValueError, match="do not fit"):  # sums that would overflow
             collocated(tape.program, x, out, inverse, 0.2, **beyond)
+
+
+def test_derivatives_of_a_table_are_played_as_those_of_its_spline():
+    """Loops of links that slide are differentiated twice: the hexapod had no tape because of it."""
+    table = lookup(lambda l: [np.sin(3 * l), l * np.exp(-l)], (0.5, 1.1))
+    z, v = ca.SX.sym("z", 2), ca.SX.sym("v", 2)
+    first, second = table.at(0.4 + 0.3 * z[0] ** 2 + 0.1 * z[1])
+    e = ca.vertcat(first * z[1], first * second)
+    along = ca.jtimes(e, z, v)
+    parts = [e, ca.jacobian(e, z), ca.jtimes(along, z, v), ca.jacobian(along, z)]
+    function = ca.Function("f", [z, v], [ca.densify(part) for part in parts])
+    tape = replayed(function)
+    x = np.array([0.7, 0.3, 0.2, -1.1])
+    wanted = np.concatenate([np.array(out).ravel(order="F") for out in function(x[:2], x[2:])])
+    assert tape is not None
+    np.testing.assert_allclose(tape(x), wanted, rtol=1e-12, atol=1e-12)
+    # the first entry by the first coordinate, in closed form
+    length = 0.4 + 0.3 * 0.49 + 0.03
+    slope = 0.42 * 3 * np.cos(3 * length)  # d first / d z_0
+    assert wanted[2] == pytest.approx(0.3 * slope, rel=1e-9)

@@ -14,15 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import SuppleError
 from .base import SINGULAR
 from .serial import rows_of
-from .tree import SHUT, Tree
+from .tree import SHUT, Tree, least_held
 
 __all__ = [
     "along",
     "closed",
     "judged",
     "lead",
+    "least_change",
     "newton",
     "resolve",
+    "resolve_with_clearance",
+    "well_conditioned_inverses",
 ]
 
 Array = NDArray[np.float64]
@@ -40,6 +43,13 @@ def resolve(m: Tree, theta: ArrayLike | None = None) -> tuple[Array, NDArray[np.
     A whole configuration holds every joint coordinate, link by link, then the lengths of driven
     rods. The reason of a good one is empty.
     """
+    return resolve_with_clearance(m, theta)[:2]
+
+
+def resolve_with_clearance(
+    m: Tree, theta: ArrayLike | None = None
+) -> tuple[Array, NDArray[np.object_], Array]:
+    """Return what `resolve` does, and the clearance (B,), zero where there is no configuration."""
     names = m.form.motors
     units = ["m" if c.kind == "slide" else "rad" for c in m.joints.coordinates if c.driven]
     each = zip(names, units + ["m"] * len(m.rods), strict=True)
@@ -70,18 +80,26 @@ def resolve(m: Tree, theta: ArrayLike | None = None) -> tuple[Array, NDArray[np.
     for k, j, times, offset in m.joints.mimics:
         x[:, k] = times * x[:, j] + offset
     good = np.flatnonzero(reason == "")
+    clearance = np.zeros(len(x))
     if len(good):
-        x[good], reason[good] = _assembled(m, x[good])
-    return x, reason
+        x[good], reason[good], clearance[good] = _assembled(m, x[good])
+    clearance[reason != ""] = 0.0
+    return x, reason, clearance
 
 
 def judged(m: Tree, x: Array) -> NDArray[np.object_]:
     """Return why shut configurations (B, ..) are no poses all the same, empty where they are."""
+    return _judged_with_clearance(m, x)[0]
+
+
+def _judged_with_clearance(m: Tree, x: Array) -> tuple[NDArray[np.object_], Array]:
+    """`judged`, and the clearance (B,) by which it was judged."""
     reason = np.full(len(x), "", object)
+    clearance = np.ones(len(x))
     if len(x):
         _strokes(m, x, reason)
-        _singular(m, x, reason)
-    return reason
+        clearance = _singular(m, x, reason)
+    return reason, clearance
 
 
 def _strokes(m: Tree, x: Array, reason: NDArray[np.object_]) -> None:
@@ -107,8 +125,11 @@ def _strokes(m: Tree, x: Array, reason: NDArray[np.object_]) -> None:
                 )
 
 
-def _assembled(m: Tree, x: Array) -> tuple[Array, NDArray[np.object_]]:
-    """Shut the closures of configurations (B, ..) whose motors stand as asked."""
+def _assembled(m: Tree, x: Array) -> tuple[Array, NDArray[np.object_], Array]:
+    """Shut the closures of configurations (B, ..) whose motors stand as asked.
+
+    Also why there is none, (B,), and the clearance, (B,).
+    """
     reason = np.full(len(x), "", object)
     if m.loops and len(m.joints.passive):
         ways = (_led, closed) if m.starts_with_motors else (closed, _led)
@@ -139,14 +160,44 @@ def _assembled(m: Tree, x: Array) -> tuple[Array, NDArray[np.object_]]:
         advice = _how_to_assemble(m, x[b]) if len(x) == 1 else "try another theta"
         reason[b] = f"theta {at} cannot be assembled: closure {m.worst(nearest)}; {advice}"
     good = np.flatnonzero(done)
-    reason[good] = judged(m, first[good])
-    return first, reason
+    clearance = np.zeros(len(x))
+    reason[good], clearance[good] = _judged_with_clearance(m, first[good])
+    return first, reason, clearance
+
+
+def well_conditioned_inverses(J: Array) -> tuple[Array, Bools]:
+    """Return inverses (B, n, n) of square matrices, and which of them are far from singular (B,).
+
+    Far is what the sizes of a matrix and of its inverse prove: its smallest singular value is above
+    1e-5 of its largest. An inverse takes a fifth of the time that singular values take.
+    """
+    try:
+        inverses = np.asarray(np.linalg.inv(J), float)
+    except np.linalg.LinAlgError:  # one of them is singular: each by itself
+        inverses = np.full_like(J, np.nan)
+        for b in np.flatnonzero(np.linalg.matrix_rank(J) == J.shape[1]):
+            inverses[b] = np.linalg.inv(J[b])
+    squares = np.square(J).sum(axis=(1, 2)) * np.square(inverses).sum(axis=(1, 2))
+    return inverses, np.asarray(squares < 1e10)  # NaN is not
+
+
+def least_change(J: Array, g: Array, rcond: float) -> Array:
+    """Return the smallest z (B, n) with J z = g, or nearest to it, for J (B, r, n) and g (B, r)."""
+    z = np.empty((len(J), J.shape[2]))
+    good = np.zeros(len(J), bool)
+    if J.shape[1] == J.shape[2]:
+        inverses, good = well_conditioned_inverses(J)
+        z[good] = (inverses[good] @ g[good, :, None])[..., 0]
+    rest = ~good
+    if rest.any():
+        z[rest] = np.einsum("bzr,br->bz", np.linalg.pinv(J[rest], rcond=rcond), g[rest])
+    return z
 
 
 def newton(m: Tree, x: Array, most: int = 40) -> tuple[Array, Bools]:
     """Newton's method on the passive coordinates, all configurations at once, each by itself."""
     x, z = x.copy(), m.joints.passive
-    if not m.openings(x)[0].shape[1]:  # an open tree
+    if not m.loops and not m.joints.mimics:  # an open tree
         return x, np.ones(len(x), bool)
     slides = np.array([m.joints.coordinates[k].kind != "turn" for k in z])
     leap = np.where(slides, m.size, 1.0) * LEAP
@@ -154,7 +205,7 @@ def newton(m: Tree, x: Array, most: int = 40) -> tuple[Array, Bools]:
     for _ in range(most):
         g, J = m.openings(x[active])
         size = np.abs(g).max(axis=1)
-        step = -np.einsum("bzr,br->bz", np.linalg.pinv(J[:, :, z], rcond=1e-10), g)
+        step = -least_change(J[:, :, z], g, 1e-10)
         much = np.abs(step / leap).max(axis=1)
         step /= np.maximum(much, 1.0)[:, None]
         settled = (size <= SHUT) & ((size >= 0.5 * last[active]) | (size <= 1e-15))
@@ -267,7 +318,7 @@ def lead(m: Tree, x: Array, theta: Array, bend: float = BEND) -> tuple[Array, Bo
         step = (ahead - done[going])[:, None] * way[going]
         _, J = m.openings(trial)
         pushed = np.einsum("brt,bt->br", J[:, :, m.driven], step)
-        trial[:, z] -= np.einsum("bzr,br->bz", np.linalg.pinv(J[:, :, z], rcond=1e-8), pushed)
+        trial[:, z] -= least_change(J[:, :, z], pushed, 1e-8)
         trial[:, m.driven] = home[going] + ahead[:, None] * way[going]
         shut_at, good = newton(m, trial, 8)
         leap = np.abs(shut_at[:, z] - found[going][:, z]).max(axis=1, initial=0.0)
@@ -314,27 +365,29 @@ def along(m: Tree, theta: Array, first: Array | None = None) -> tuple[Array, int
     return x, len(x)
 
 
-def _singular(m: Tree, x: Array, reason: NDArray[np.object_]) -> None:
+def _singular(m: Tree, x: Array, reason: NDArray[np.object_]) -> Array:
     """Tell of poses whose passive joints have a first-order motion that is not a finite one.
 
     Each direction n of the null space of J is followed: z + h n is shut again, and must stay
-    within a tenth of h of where it was sent. Where there is none, the clearance decides.
+    within a tenth of h of where it was sent. Where there is none, the clearance, which is
+    returned (B,), decides.
     """
     z = m.joints.passive
     if not m.loops or not len(z):
-        return
-    J = m.openings(x)[1][:, :, z]
+        return m.clearance(x)
+    # Only where J has nearly a null space, and not where two axes of a ball joint are in line
+    held = m.holds(x)
+    suspects = np.flatnonzero((held.min(axis=1, initial=1.0) <= RANK) & (reason == ""))
+    J = m.openings(x[suspects])[1][:, :, z]
     _, values, Vt = np.linalg.svd(J)
-    wide = np.zeros((len(x), len(z)))
+    wide = np.zeros((len(suspects), len(z)))
     wide[:, : values.shape[1]] = values
     loose = wide <= RANK * np.maximum(wide[:, :1], 1e-300)
-    # and not two axes of a ball joint in line
-    loose &= (m.holds(x).min(axis=1, initial=1.0) <= RANK)[:, None]
     for k in range(len(z)):
-        rows = np.flatnonzero(loose[:, k] & (reason == ""))
-        if not len(rows):
+        chosen = np.flatnonzero(loose[:, k] & (reason[suspects] == ""))
+        if not len(chosen):
             continue
-        n = Vt[rows, k]
+        rows, n = suspects[chosen], Vt[chosen, k]
         sent = x[rows].copy()
         sent[:, z] += NUDGE * n
         back, shut = newton(m, sent)
@@ -346,8 +399,10 @@ def _singular(m: Tree, x: Array, reason: NDArray[np.object_]) -> None:
                 f"theta {at} is singular: with its motors held, the joint of {joint.name} can "
                 "still begin to move, and the loads there have no limit; try a theta nearby"
             )
-    for b in np.flatnonzero((m.clearance(x) < SINGULAR) & (reason == "")):
+    clearance = least_held(held)
+    for b in np.flatnonzero((clearance < SINGULAR) & (reason == "")):
         reason[b] = (
             f"theta {np.round(x[b, m.driven], 6).tolist()} is singular: with its motors held, "
             "its loops hold some joints hardly at all; try a theta farther away"
         )
+    return clearance

@@ -144,14 +144,23 @@ class TreeMotion:
         """Return (B, 6, n): velocity of a point (B, 3) of link i and its spin, base axes."""
         B, n = self.w.shape[:2]
         J = np.zeros((B, 6, n))
-        if i < 0:
-            return J
-        moved = self.tree.moves[i, int(s is None)]
-        origin = self.at.p[:, [c.link for c in self.tree.coordinates]]
-        J[:, 3:] = (self.w * moved[:, None]).swapaxes(1, 2)
-        arm = cross(self.w, point[:, None] - origin) + self.v
-        J[:, :3] = (arm * moved[:, None]).swapaxes(1, 2)
+        columns, motion = self.moving_columns(i, s, point)
+        J[:, :, columns] = motion
         return J
+
+    def moving_columns(
+        self, i: int, s: float | None, point: Array
+    ) -> tuple[NDArray[np.int64], Array]:
+        """Return which columns of `jacobian` are not zero, (k,), and these, (B, 6, k)."""
+        if i < 0:
+            return np.zeros(0, int), np.zeros((len(self.w), 6, 0))
+        columns = np.flatnonzero(self.tree.moves[i, int(s is None)])
+        origin = self.at.p[:, [self.tree.coordinates[k].link for k in columns]]
+        spin = self.w[:, columns]
+        motion = np.empty((len(spin), 6, len(columns)))
+        motion[:, :3] = (cross(spin, point[:, None] - origin) + self.v[:, columns]).swapaxes(1, 2)
+        motion[:, 3:] = spin.swapaxes(1, 2)
+        return columns, motion
 
 
 def joint_tree_of(robot: MechanismRobot) -> JointTree:

@@ -198,13 +198,15 @@ class General(Kinematics):
         if theta is not None and position is not None:
             raise SuppleError("theta and position are both given: give one of them")
         if position is None:
-            x, reason = assembling.resolve(self.tree, theta)
-        else:
-            x, reason = posing.inverse(self.tree, position)
-        clear, good, motors = np.zeros(len(x)), reason == "", x[:, self.tree.driven]
-        clear[good] = self.tree.clearance(x[good]) if good.any() else 0.0
-        if position is not None:
-            motors[~good] = np.nan
+            x, reason, clear = assembling.resolve_with_clearance(self.tree, theta)
+            return Resolved(x, x[:, self.tree.driven], None, reason, clear)
+        x, reason = posing.inverse(self.tree, position)
+        good = np.asarray(reason == "")
+        clear = np.zeros(len(x))
+        if good.any():
+            clear[good] = self.tree.clearance(x[good])
+        motors = x[:, self.tree.driven]
+        motors[~good] = np.nan
         return Resolved(x, motors, None, reason, clear)
 
     def joint_motion(self, x: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:

@@ -28,7 +28,7 @@ from .coordinate_map import CoordinateMap, Slot
 from .forms import Lowered
 from .joint_tree import JointTree, TreeMotion, joint_tree_of
 
-__all__ = ["ROUNDING", "SHUT", "Kinematics", "Tree", "outstretched", "placed"]
+__all__ = ["ROUNDING", "SHUT", "Kinematics", "Tree", "least_held", "outstretched", "placed"]
 
 Array = NDArray[np.float64]
 SHUT = 1e-12  # opening of a closure that counts as shut, of the mechanism's size
@@ -332,11 +332,15 @@ class Tree:
             opened = loop.open(moved, length)
             rows, size = np.zeros((2, len(x), loop.rows, x.shape[1]))
             for k, G in enumerate((opened.G_a, opened.G_b)):
-                motion = moved.jacobian(loop.ends[k], loop.at[k], loop.frames(moved, k)[1])
-                rows[:, :, :n] += G @ motion
+                place = loop.frames(moved, k)[1]
+                columns, motion = moved.moving_columns(loop.ends[k], loop.at[k], place)
+                if not len(columns):
+                    continue
+                rows[:, :, columns] += G @ motion
                 for part in (slice(3), slice(3, 6)):
-                    each = np.linalg.norm(G[..., part], axis=2)[..., None]
-                    size[:, :, :n] += each * np.linalg.norm(motion[:, part], axis=1)[:, None]
+                    each = np.sqrt(np.square(G[..., part]).sum(axis=2))[..., None]
+                    most_motion = np.sqrt(np.square(motion[:, part]).sum(axis=1))[:, None]
+                    size[:, :, columns] += each * most_motion
             if loop.motor:
                 rows[:, 0, rod], size[:, 0, rod], rod = -1.0, 1.0, rod + 1
             places = 1 if loop.rod else loop.E.shape[1]
@@ -372,9 +376,7 @@ class Tree:
 
     def clearance(self, x: Array) -> Array:
         """Return how far the closures are from singular, (B,); motions left free do not count."""
-        held = self.holds(x)
-        least: Array = np.where(held > ROUNDING, held, 1.0).min(axis=1, initial=1.0)
-        return least
+        return least_held(self.holds(x))
 
     def worst(self, x: Array) -> str:
         """Return which closure is open most at one configuration (n + rods,), and how far."""
@@ -390,6 +392,12 @@ class Tree:
                 (max(gap / self.size, turn), f"{loop.name} stays open by {' and '.join(words)}")
             )
         return max(told)[1]
+
+
+def least_held(holds: Array) -> Array:
+    """Return the `Tree.clearance` (B,) of what `Tree.holds` has found, (B, z)."""
+    least: Array = np.where(holds > ROUNDING, holds, 1.0).min(axis=1, initial=1.0)
+    return least
 
 
 def placed(tree: Tree, x: Array) -> TreeMotion:

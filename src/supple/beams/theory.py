@@ -158,23 +158,37 @@ class Beam(AnyBeam):
         shear = (math.isfinite(self.kGA[0]), math.isfinite(self.kGA[1]))
         return Deforms(math.isfinite(self.EA), (xy, xz), shear, math.isfinite(self.GJ))
 
-    def rod(self, start: float, stop: float) -> Array:
-        """Return the (6, 6) rigid mass about x = 0 of a rod from x = start to x = stop."""
+    def rod(self, start: float | Array, stop: float | Array) -> Array:
+        """Return the (6, 6) rigid mass about x = 0 of a rod from x = start to x = stop.
+
+        Of many rods, (B,) each, (B, 6, 6).
+        """
         length = stop - start
-        first, second, third = (
-            (stop ** (k + 1) - start ** (k + 1)) / (k + 1) * self.m for k in range(3)
-        )
+        first = length * self.m
+        second = (stop * stop - start * start) / 2 * self.m
+        third = (stop * stop * stop - start * start * start) / 3 * self.m
         turning = (self.rIp * length, self.rI[1] * length, self.rI[0] * length)
         return rigid_rod(first, second, third, turning)
 
 
 def rigid_rod(
-    first: float, second: float, third: float, turning: tuple[float, float, float]
+    first: float | Array,
+    second: float | Array,
+    third: float | Array,
+    turning: tuple[float | Array, float | Array, float | Array],
 ) -> Array:
-    """Return the (6, 6) mass of a rod along x from its moments int m x^k and rotary inertias."""
-    M = np.diag([first, first, first, turning[0], third + turning[1], third + turning[2]])
-    M[1, 5] = M[5, 1] = second
-    M[2, 4] = M[4, 2] = -second
+    """Return the (6, 6) mass of a rod along x from its moments int m x^k and rotary inertias.
+
+    Of many rods, (B,) each, (B, 6, 6).
+    """
+    M = np.zeros((*np.shape(first), 6, 6))
+    for axis in range(3):
+        M[..., axis, axis] = first
+    M[..., 3, 3] = turning[0]
+    M[..., 4, 4] = third + turning[1]
+    M[..., 5, 5] = third + turning[2]
+    M[..., 1, 5] = M[..., 5, 1] = second
+    M[..., 2, 4] = M[..., 4, 2] = -second
     return M
 
 

@@ -102,6 +102,14 @@ MEANINGS: dict[str, str] = {
     "mass": "kg",
     "com": "mass centre [x, y, z] in link axes, metres",
     "inertia": "about the mass centre, kg m^2; one value about z, three, or six",
+    # visual
+    "visuals": "shapes that are drawn only, [{mesh or box or cylinder or sphere, mount, colour}]",
+    "mesh": "name of an STL, OBJ or DAE file",
+    "scale": "factors of a mesh along its axes [x, y, z]",
+    "box": "sizes of a box [x, y, z], metres",
+    "cylinder": "[radius, length along z], metres",
+    "sphere": "radius, metres",
+    "colour": "[red, green, blue], each from 0 to 1",
     # delta
     "base_radius": "distance from the base centre to the motor axes, metres",
     "platform": "the moving plate: radius, thickness, mass, optionally inertia",

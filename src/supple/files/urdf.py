@@ -14,7 +14,7 @@ from ..beams.varying import beam_of
 from ..errors import RobotError, RobotWarning
 from ..faults import nearest, shown, validated
 from ..kernels.spatial import axis_rotation, cross_matrix, rpy_of
-from ..robot import Body, Elastic, Robot, SerialRobot
+from ..robot import Body, Elastic, Mount, Robot, SerialRobot, Visual
 from .lenient import without_negative
 from .sidecar import FlexibleLink, Sidecar
 from .urdf_text import UrdfJoint, UrdfLink, read_urdf
@@ -164,12 +164,16 @@ def _assembled(
         following = chain[i + 1] if i + 1 < len(chain) else None
         body = _lumped(tree, joint.child, None if following is None else following.child)
         bends = sidecar.flexible.get(joint.child)
+        after = None if following is None else following.child
         if bends is None:
             carried = _rigid(parts, joint, body, carried)
         else:
-            after = None if following is None else following.child
             rest = _lumped(tree, joint.child, after, own=False)
             carried = _beam(parts, joint, bends, (rest, following), carried, where)
+        # A link that bends is drawn as its beam; `carried` is the URDF frame seen from the end
+        visuals = _drawn(tree, joint.child, after, carried, own=bends is None)
+        if visuals:
+            parts[-1]["visuals"] = visuals
         for part in parts[first:]:
             part["name"] = _one_word(part["name"])
         own[joint.name] = parts[first]["name"]
@@ -191,6 +195,7 @@ def _assembled(
         "sections": dict(sidecar.sections),
         "links": parts,
         "payload": sidecar.payload,
+        "visuals": _drawn(tree, base, chain[0].child, np.eye(4)),
     }
     return validated(SerialRobot, data, where=where)
 
@@ -438,6 +443,23 @@ def _lumped(tree: _Tree, name: str, following: str | None, own: bool = True) -> 
                 continue
             open_.append((joint.child, T @ joint.origin @ _moved(joint), True))
     return _one(bodies) if bodies else None
+
+
+def _drawn(
+    tree: _Tree, name: str, following: str | None, carried: Array, own: bool = True
+) -> tuple[Visual, ...]:
+    """Visuals of a link and of the side branches on it, in the frame in which it is `carried`."""
+    found = []
+    open_ = [(name, carried, own)]
+    while open_:
+        at, T, counts = open_.pop()
+        for visual in tree.links[at].visuals if counts else ():
+            mount = Mount(**_mount(T @ visual.transform))
+            found.append(visual.model_copy(update={"mount": mount}))
+        for joint in tree.below[at]:
+            if at != name or joint.child != following:
+                open_.append((joint.child, T @ joint.origin @ _moved(joint), True))
+    return tuple(found)
 
 
 def _one(bodies: list[tuple[float, Array, Array]]) -> Body:

@@ -6,6 +6,7 @@ entities before any is expanded and tells every fault with its line; then yourdf
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
 import re
@@ -19,7 +20,10 @@ from numpy.typing import NDArray
 
 from ..errors import RobotError, RobotWarning, SuppleError
 from ..faults import nearest, shown
+from ..kernels.spatial import rpy_of
+from ..robot import Visual
 from ..robot.body import inertia_fault
+from .meshes import MESH_TYPES, find_mesh
 
 __all__ = ["UrdfJoint", "UrdfLink", "followed", "read_urdf"]
 
@@ -52,6 +56,7 @@ class UrdfLink:
     com: Array
     inertia: Array
     problem: str | None = None
+    visuals: tuple[Visual, ...] = ()
 
     @property
     def is_massless(self) -> bool:
@@ -205,7 +210,16 @@ def _by_yourdfpy(
         said = " ".join(str(problem).split())[:200] or type(problem).__name__
         raise RobotError([f"yourdfpy cannot read this URDF: {said}"], where) from None
     faults: list[str] = []
+    colours = {each.name: each.color for each in read.materials if each.color is not None}
     links = [_link(each, faults) for each in read.links]
+    lost: list[str] = []
+    links = [
+        replace(link, visuals=_visuals(each, colours, where, lost))
+        for link, each in zip(links, read.links, strict=True)
+    ]
+    if lost and where:
+        told = ", ".join(dict.fromkeys(lost[:3])) + (", ..." if len(lost) > 3 else "")
+        warnings.warn(f"meshes that are not drawn: {told}", RobotWarning, stacklevel=5)
     joints = [_joint(each, faults, lenient) for each in read.joints]
     if faults:
         raise RobotError(faults, where)
@@ -225,6 +239,51 @@ def _link(given: Any, faults: list[str]) -> UrdfLink:
     R = origin[:3, :3]
     problem = inertia_fault(tensor, mass)
     return UrdfLink(given.name, mass, origin[:3, 3], R @ tensor @ R.T, problem)
+
+
+def _visuals(
+    given: Any, colours: dict[str, Any], where: str, lost: list[str]
+) -> tuple[Visual, ...]:
+    """What a link is drawn as, in its axes; meshes that cannot be drawn are added to `lost`."""
+    found = []
+    for each in given.visuals:
+        # What is drawn only is no fault of a robot: what makes no sense is left out
+        with contextlib.suppress(RobotError, ValueError, TypeError, AttributeError):
+            visual = _visual(each, colours, where, lost)
+            if visual is not None:
+                found.append(visual)
+    return tuple(found)
+
+
+def _visual(given: Any, colours: dict[str, Any], where: str, lost: list[str]) -> Visual | None:
+    """One shape, or None for a mesh that cannot be drawn."""
+    shape: dict[str, Any] = {}
+    geometry = given.geometry
+    if geometry.box is not None:
+        shape["box"] = tuple(float(size) for size in geometry.box.size)
+    elif geometry.cylinder is not None:
+        shape["cylinder"] = (float(geometry.cylinder.radius), float(geometry.cylinder.length))
+    elif geometry.sphere is not None:
+        shape["sphere"] = float(geometry.sphere.radius)
+    elif geometry.mesh is not None:
+        name = str(geometry.mesh.filename)
+        path = find_mesh(name, where) if name.lower().endswith(MESH_TYPES) else None
+        if path is None:
+            lost.append(name)
+            return None
+        shape["mesh"] = path
+        scale = 1.0 if geometry.mesh.scale is None else geometry.mesh.scale
+        factors = np.atleast_1d(np.asarray(scale, float)).ravel()[:3]  # some files give four
+        shape["scale"] = tuple(np.broadcast_to(factors, 3).tolist())
+
+    colour = None
+    if given.material is not None:
+        colour = given.material.color or colours.get(given.material.name)
+    if colour is not None:
+        shape["colour"] = tuple(float(np.clip(part, 0, 1)) for part in colour.rgba[:3])
+    T = np.eye(4) if given.origin is None else np.asarray(given.origin, float)
+    shape["mount"] = {"xyz": T[:3, 3].tolist(), "rpy": list(rpy_of(T[:3, :3]))}
+    return Visual(**shape)
 
 
 def _joint(given: Any, faults: list[str], lenient: bool) -> UrdfJoint:

@@ -3,12 +3,13 @@
 
 typedef struct {
     VD *T, *L, *root, *releases, *rows_a, *rows_b, *ties; /* the problem's tables, configurations innermost */
-    VD *D, *E, *F;                                 /* at every end; E and F of the closures */
+    VD *D, *E, *F;                                 /* at every end; E and F of the closures (`Ties`) */
     LN(Stiffness) *S;
     double near; /* how near to a pole beams are cut, */
     double vanishing; /* and what is nearly nothing beside its couplings */
     int spare;   /* unknowns that may be put off, */
-    double faint; /* where this little is left of their pivots */
+    double faint; /* where this little is left of their pivots; */
+    int choosy;  /* whether pivots of the closures are chosen at once */
 } LN(Block);
 
 /* Record one pivot, its sign in the count and its size in the determinant; return its inverse. One
@@ -17,7 +18,7 @@ ALWAYS_INLINE VD LN(pivot)(VD p, VD size, LN(Values) *f)
 {
 #if LANES == 1
     if (p == 0)
-        p = size > 0 ? DBL_EPSILON * size : 1e-300; /* nothing is left of the terms that cancelled */
+        p = size > 0 ? DBL_EPSILON * size : 1e-300, f->hard = -1; /* nothing is left of the terms that cancelled */
 #else
     (void)size;
     f->hard |= EQ(p, NONE);
@@ -30,14 +31,30 @@ ALWAYS_INLINE VD LN(pivot)(VD p, VD size, LN(Values) *f)
     return 1.0 / p;
 }
 
-/* F -= e e' / p for the closure forces; Fs adds up the sizes of what was taken from the diagonal. */
-static inline void LN(closure_update)(VD *F, VD *Fs, const VD *e, VD inv, int c)
+/* The closure forces that a segment meets, c of them: E (R, c) couples them to its motion; F, of which the
+   upper triangle counts, couples them to one another, with as many rows and columns as all closures have;
+   Fs adds up the sizes of what was taken from the diagonal of F. */
+typedef struct {
+    VD *E, *F, *Fs;
+    int c, all;
+} LN(Ties);
+
+/* Those of segment i. With spare unknowns every segment may meet all. */
+ALWAYS_INLINE LN(Ties) LN(ties_of)(const Problem *P, const LN(Block) *K, int i)
 {
-    for (int i = 0; i < c; ++i) {
-        VD g = e[i] * inv;
-        Fs[i] += ABS(g * e[i]);
-        for (int j = 0; j < c; ++j)
-            F[i * c + j] -= g * e[j];
+    const int all = (int)P->c + K->spare, first = K->spare ? 0 : P->first[i];
+    return (LN(Ties)){K->E + (size_t)i * (size_t)(P->R * all), K->F + (size_t)first * (size_t)(all + 1),
+                      K->F + (size_t)all * (size_t)all + first, K->spare ? all : P->tied[i], all};
+}
+
+/* F -= e e' / p for the closure forces. */
+static inline void LN(closure_update)(const LN(Ties) *t, const VD *e, VD inv)
+{
+    for (int i = 0; i < t->c; ++i) {
+        VD g = e[i] * inv, *F = t->F + (size_t)i * (size_t)t->all;
+        t->Fs[i] += ABS(g * e[i]);
+        for (int j = i; j < t->c; ++j)
+            F[j] -= g * e[j];
     }
 }
 
@@ -50,7 +67,7 @@ ALWAYS_INLINE VD LN(release_stiffness)(VD w2, VD k, VD J, VD series, LN(Values) 
         return d;
 #if LANES == 1
     if (d == 0)
-        d = DBL_EPSILON * k;
+        d = DBL_EPSILON * k, f->hard = -1;
 #else
     f->hard |= both & EQ(d, NONE);
 #endif
@@ -59,33 +76,73 @@ ALWAYS_INLINE VD LN(release_stiffness)(VD w2, VD k, VD J, VD series, LN(Values) 
     return SEL(both, -k * w2 * J / d, d);
 }
 
-/* The part of the count that closures and what was put off have, lane by lane: their pivots differ. Only
-   closures are constraints. */
-static void LN(closure_count)(VD *F, int c, int spare, LN(Values) *f)
+/* The part of the count that the closures and what was put off have: F is eliminated in its order, guarded
+   like everything else; a lane in which a pivot is weak beside its terms has its pivots chosen instead, as all
+   have that are looked at alone (`choosy`). A
+   closure is a constraint, each of its rows takes one negative away; what was put off is not. */
+static void LN(closure_count)(const VD *F, int closed, int choosy, VD sigma, LN(Values) *f)
 {
-    double own[MAX_CLOSURE * MAX_CLOSURE];
-    for (int l = 0; l < LANES; ++l) {
-        for (int i = 0; i < c * c; ++i)
-            own[i] = LANE(F[i], l);
-        Value v = closures(own, c);
-        LANE(f->J, l) += v.J + spare;
-        LANE(f->m, l) *= v.m;
-        LANE(f->e, l) += v.e;
+    const int all = closed + f->room, c = closed + f->put_off;
+    VD left[MAX_CLOSURE * MAX_CLOSURE], size[MAX_CLOSURE];
+    LN(Values) g = *f;
+    VI weak = choosy ? EQ(NONE, NONE) : BITS(NONE);
+    const VI guarded = ~EQ(sigma, NONE);
+    for (int i = 0; i < c && !choosy; ++i) {
+        memcpy(left + i * c + i, F + i * all + i, sizeof(VD) * (size_t)(c - i));
+        size[i] = ABS(F[i * all + i]);
     }
+    for (int i = 0; i < c && !choosy; ++i) {
+        const VD p = left[i * c + i] + NUMBER(BITS((2 * c * DBL_EPSILON * sigma) * size[i]) & guarded);
+        if (i < c - 1)
+            weak |= ~LT(WEAK * size[i], ABS(p));
+        const VD inv = 1.0 / p;
+        g.J += ONE_IF(LT(p, NONE));
+        g.m *= p;
+        LN(normalise)(&g);
+        for (int j = i + 1; j < c; ++j) {
+            const VD x = left[i * c + j], y = x * inv;
+            size[j] += ABS(x * y);
+            for (int k = j; k < c; ++k)
+                left[j * c + k] -= y * left[i * c + k];
+        }
+    }
+    weak |= ~EQ(g.hard, f->hard);
+    g.hard = f->hard;
+    for (int l = 0; l < LANES && ANY(weak); ++l) {
+        if (!LANE(weak, l))
+            continue;
+        double own[MAX_CLOSURE * MAX_CLOSURE];
+        for (int i = 0; i < c; ++i)
+            for (int j = i; j < c; ++j)
+                own[i * c + j] = own[j * c + i] = LANE(F[i * all + j], l);
+        Value v = closures(own, c);
+        LANE(g.J, l) = LANE(f->J, l) + v.J;
+        LANE(g.m, l) = LANE(f->m, l) * v.m;
+        LANE(g.e, l) = LANE(f->e, l) + v.e;
+    }
+    g.J -= (double)closed;
+    *f = g;
 }
 
 static void LN(load_closures)(const Problem *P, const LN(Block) *K)
 {
     const int c = (int)P->c + K->spare, R = (int)P->R;
-    memset(K->E, 0, sizeof(VD) * (size_t)(P->n * R * c));
+    for (int i = 0; i < (int)P->n; ++i) {
+        const LN(Ties) own = LN(ties_of)(P, K, i);
+        memset(own.E, 0, sizeof(VD) * (size_t)(R * own.c));
+    }
     for (int k = (int)P->c; k < c; ++k)
         K->F[k * c + k] = 1.0 + NONE; /* nothing is put off yet */
     for (int k = 0; k < (int)P->c; ++k)
-        for (int i = 0; i < R; ++i) {
-            if (P->end_a[k] >= 0)
-                K->E[(P->end_a[k] * R + i) * c + k] += K->rows_a[k * R + i];
-            if (P->end_b[k] >= 0)
-                K->E[(P->end_b[k] * R + i) * c + k] += K->rows_b[k * R + i];
+        for (int end = 0; end < 2; ++end) {
+            const int i = (end ? P->end_b : P->end_a)[k];
+            if (i < 0)
+                continue;
+            const VD *row = (end ? K->rows_b : K->rows_a) + k * R;
+            const LN(Ties) own = LN(ties_of)(P, K, i);
+            VD *E = own.E + (K->spare ? k : k - P->first[i]);
+            for (int j = 0; j < R; ++j)
+                E[j * own.c] += row[j];
         }
 }
 

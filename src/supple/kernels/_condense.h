@@ -110,11 +110,12 @@ ALWAYS_INLINE void FN(transport_rows)(FN(Matrix) A, VD L)
     }
 }
 
-/* What one elimination works on: D over d, C couples d to the root, A is the root's own; Ed and E
-   couple both to the c closures, F these to one another; d and a are sizes for the guard. */
+/* What one elimination works on: D over d, C couples d to the root, A is the root's own; Ed couples d to
+   the closures, as ties.E couples the root; d and a are sizes for the guard. */
 typedef struct {
-    VD (*D)[R], (*C)[R], (*A)[R], *Ed, *E, *F, *d, *a, *Fs;
-    int c, guard, last; /* whether nothing comes after */
+    VD (*D)[R], (*C)[R], (*A)[R], *Ed, *d, *a;
+    LN(Ties) ties;
+    int guard, last; /* whether nothing comes after */
     VD sigma;
     VI guarded;
 } FN(Step);
@@ -135,7 +136,7 @@ static int FN(partner)(int i, FN(Matrix) D, unsigned active, double vanishing)
 static void FN(eliminate_pair)(const FN(Step) *t, int i, int j, LN(Values) *f)
 {
     VD(*D)[R] = t->D, (*C)[R] = t->C, (*A)[R] = t->A;
-    const int c = t->c;
+    const int c = t->ties.c;
     const double a = D[i][i], b = D[i][j], e = D[j][j], det = a * e - b * b;
     f->J += 1;
     f->m *= det;
@@ -160,14 +161,14 @@ static void FN(eliminate_pair)(const FN(Step) *t, int i, int j, LN(Values) *f)
         for (int l = k; l < R; ++l)
             A[k][l] -= g * C[i][l] + h * C[j][l];
         for (int l = 0; l < c; ++l)
-            t->E[k * c + l] -= g * t->Ed[i * c + l] + h * t->Ed[j * c + l];
+            t->ties.E[k * c + l] -= g * t->Ed[i * c + l] + h * t->Ed[j * c + l];
     }
     for (int k = 0; k < c; ++k) {
         const double x = t->Ed[i * c + k], y = t->Ed[j * c + k];
         const double g = (e * x - b * y) / det, h = (a * y - b * x) / det;
-        t->Fs[k] += fabs(g * x) + fabs(h * y);
-        for (int l = 0; l < c; ++l)
-            t->F[k * c + l] -= g * t->Ed[i * c + l] + h * t->Ed[j * c + l];
+        t->ties.Fs[k] += fabs(g * x) + fabs(h * y);
+        for (int l = k; l < c; ++l)
+            t->ties.F[k * t->ties.all + l] -= g * t->Ed[i * c + l] + h * t->Ed[j * c + l];
     }
 }
 #endif
@@ -175,11 +176,12 @@ static void FN(eliminate_pair)(const FN(Step) *t, int i, int j, LN(Values) *f)
 #if LANES == 1
 /* Put an unknown off until the end, where a pivot may be chosen: it stands beside the closures. Its own
    stiffness is p; a couples it to the root, e to the closures and d to other deformations, if any. */
-static void FN(put_off)(VD p, const VD *a, const VD *e, const VD *d, VD *E, VD *Ed, VD *F, int c, LN(Values) *f)
+static void FN(put_off)(VD p, const VD *a, const VD *e, const VD *d, VD *Ed, const LN(Ties) *ties, LN(Values) *f)
 {
-    const int s = c - f->room + f->put_off++;
+    const int c = ties->c, s = c - f->room + f->put_off++;
+    VD *F = ties->F;
     for (int j = 0; j < R; ++j) {
-        E[j * c + s] = a[j];
+        ties->E[j * c + s] = a[j];
         if (d)
             Ed[j * c + s] = d[j];
     }
@@ -194,7 +196,7 @@ static void FN(put_off)(VD p, const VD *a, const VD *e, const VD *d, VD *E, VD *
 ALWAYS_INLINE void FN(eliminate)(const FN(Step) *t, unsigned active, LN(Values) *f)
 {
     VD(*D)[R] = t->D, (*C)[R] = t->C, (*A)[R] = t->A;
-    const int c = t->c;
+    const int c = t->ties.c;
     const VD sigma = t->sigma;
     const VI guarded = t->guarded;
     unsigned left = active;
@@ -211,6 +213,7 @@ ALWAYS_INLINE void FN(eliminate)(const FN(Step) *t, unsigned active, LN(Values) 
             if (t->guard)
                 D[two][two] += SHIFT(t->d[two]);
             FN(eliminate_pair)(t, i, two, f);
+            f->hard = -1;
             left &= ~(1u << two);
             LN(normalise)(f);
             continue;
@@ -219,7 +222,7 @@ ALWAYS_INLINE void FN(eliminate)(const FN(Step) *t, unsigned active, LN(Values) 
             double others[R] = {0};
             for (int j = i + 1; j < R; ++j)
                 others[j] = left >> j & 1 ? D[i][j] : 0;
-            FN(put_off)(D[i][i], C[i], t->Ed + i * c, others, t->E, t->Ed, t->F, c, f);
+            FN(put_off)(D[i][i], C[i], t->Ed + i * c, others, t->Ed, &t->ties, f);
             continue;
         }
 #else
@@ -250,10 +253,10 @@ ALWAYS_INLINE void FN(eliminate)(const FN(Step) *t, unsigned active, LN(Values) 
             UNROLL for (int k = j; k < R; ++k)
                 A[j][k] -= g * C[i][k];
             for (int k = 0; k < c; ++k)
-                t->E[j * c + k] -= g * t->Ed[i * c + k];
+                t->ties.E[j * c + k] -= g * t->Ed[i * c + k];
         }
         if (c)
-            LN(closure_update)(t->F, t->Fs, t->Ed + i * c, inv, c);
+            LN(closure_update)(&t->ties, t->Ed + i * c, inv);
     }
 }
 
@@ -269,10 +272,11 @@ static void FN(eliminate_some)(const FN(Step) *t, unsigned active, LN(Values) *f
    deformation d (P = 0), which a stiff beam keeps small; where it is stiffer or heavier, the motion
    of the end (P = 1), so that its large numbers stay in the pivot and out of the root's stiffness
      A = oo - od P X - (od P X)' + X' [P dd P + (1 - P) D (1 - P)] X,   C = od' + [D (1 - P) - dd P] X. */
-ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, FN(Matrix) D, VD *E,
-                                 VD *F, VD *Fs, int c, int guard, int last, VD sigma, VI guarded,
-                                 LN(Values) *f)
+ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, FN(Matrix) D, LN(Ties) ties,
+                                 int guard, int last, VD sigma, VI guarded, LN(Values) *f)
 {
+    VD *E = ties.E;
+    const int c = ties.c;
     FN(Matrix) C, A, U, oo, od, dd;
     VD d[R], a[R], Ed[R * MAX_CLOSURE], own[R], from[R];
     VI moved[R], some = BITS(NONE);
@@ -340,7 +344,7 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
             for (int k = 0; k < c; ++k) {
                 E[i * c + k] = NUMBER(BITS(E[i * c + k]) & ~moved[i]);
                 if (guard && active >> i & 1)
-                    Fs[k] += Ed[i * c + k] * Ed[i * c + k] / (d[i] + DBL_MIN);
+                    ties.Fs[k] += Ed[i * c + k] * Ed[i * c + k] / (d[i] + DBL_MIN);
             }
         for (int k = 0; k < c; ++k) {
             E[PZ * c + k] += L * E[V * c + k];
@@ -349,7 +353,7 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
 #endif
         }
     }
-    const FN(Step) t = {D, C, A, Ed, E, F, d, a, Fs, c, guard, last, sigma, guarded};
+    const FN(Step) t = {D, C, A, Ed, d, a, ties, guard, last, sigma, guarded};
     if (active == (1u << R) - 1)
         FN(eliminate)(&t, (1u << R) - 1, f);
     else
@@ -368,14 +372,13 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
    det K = det S(L) / (det S(a) det S(b)) with S the compliance of a cantilever's end, is divided out,
    and what the pieces' norms leave out otherwise than the whole beam's is put back (`left_out`), so that
    the determinant stays the same function. */
-static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D, double *E, double *F,
-                               double *Fs, int c, int last, double sigma, int64_t guarded,
-                               LN(Values) *f, double near, int depth)
+static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D, LN(Ties) ties, int last,
+                               double sigma, int64_t guarded, LN(Values) *f, double near, int depth)
 {
     LN(Stiffness) s;
     LN(stiffness)(w2, L, b, R, &s);
     if (s.pole.distance > near || depth == 0) {
-        FN(beam_step)(L, &s, b->allowed[R == 6], D, E, F, Fs, c, guarded != 0, last, sigma, guarded, f);
+        FN(beam_step)(L, &s, b->allowed[R == 6], D, ties, guarded != 0, last, sigma, guarded, f);
         return;
     }
     const double first = CUT * L, second = L - first;
@@ -383,18 +386,20 @@ static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D,
     LN(normalise)(f);
     f->m *= left_out(w2, first, b, R) * left_out(w2, second, b, R) / left_out(w2, L, b, R);
     LN(normalise)(f);
-    FN(beam_in_pieces)(w2, second, b, D, E, F, Fs, c, 0, sigma, guarded, f, near, depth - 1);
+    FN(beam_in_pieces)(w2, second, b, D, ties, 0, sigma, guarded, f, near, depth - 1);
     LN(normalise)(f);
-    FN(beam_in_pieces)(w2, first, b, D, E, F, Fs, c, last, sigma, guarded, f, near, depth - 1);
+    FN(beam_in_pieces)(w2, first, b, D, ties, last, sigma, guarded, f, near, depth - 1);
 }
 #endif
 
 /* Let one release go: D -= g g' / (a' g + k), g = D a. What it leaves along a itself is D a k / p: where
    a is a coordinate, its row is written so, without cancellation. tie: what the first `rows` closures take
    of the release itself. */
-ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, const VD *tie, int rows, FN(Matrix) D, VD *E,
-                                    VD *F, VD *Fs, int c, int guard, int last, VD sigma, VI guarded, LN(Values) *f)
+ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, const VD *tie, int rows, FN(Matrix) D, LN(Ties) ties,
+                                    int guard, int last, VD sigma, VI guarded, LN(Values) *f)
 {
+    VD *E = ties.E;
+    const int c = ties.c;
     VD g[R], e[MAX_CLOSURE], s[R] = {NONE}, k = LN(release_stiffness)(w2, rel[R], rel[R + 1], rel[R + 2], f);
     VD p = k, size = ABS(k);
     UNROLL for (int i = 0; i < R; ++i) {
@@ -421,7 +426,7 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, const VD *tie, int row
     if (f->faint > 0 && !last) {
 #if LANES == 1
         if (fabs(p) < f->faint * size && f->put_off < f->room) {
-            FN(put_off)(p, g, e, NULL, E, NULL, F, c, f);
+            FN(put_off)(p, g, e, NULL, NULL, &ties, f);
             return;
         }
 #endif
@@ -452,7 +457,7 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, const VD *tie, int row
             E[axis * c + j] = SEL(on, e[j] * left - (j < rows ? tie[j] : NONE) * rel[axis], E[axis * c + j]);
     }
     if (c)
-        LN(closure_update)(F, Fs, e, inv, c);
+        LN(closure_update)(&ties, e, inv);
 }
 
 /* Whether T couples the coordinates i and j; where a segment is only `turning`, within blocks alone. */
@@ -464,8 +469,8 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, const VD *tie, int row
 
 /* Add a condensed root (D, E) to its parent's end: D_parent += T' D T, E_parent += T' E. With `turning`,
    known when compiled, the zeros of T are left out. */
-ALWAYS_INLINE void FN(handed)(const VD *T, FN(Matrix) D, const VD *E, FN(Matrix) Dp, VD *Ep, int c,
-                              int guard, VD sigma, VI guarded, int turning)
+ALWAYS_INLINE void FN(handed)(const VD *T, FN(Matrix) D, LN(Ties) from, FN(Matrix) Dp, LN(Ties) to, int guard,
+                              VD sigma, VI guarded, int turning)
 {
     FN(Matrix) DT;
     VD s[R] = {NONE};
@@ -501,39 +506,41 @@ ALWAYS_INLINE void FN(handed)(const VD *T, FN(Matrix) D, const VD *E, FN(Matrix)
             if (j > i)
                 Dp[j][i] += sum;
         }
-    for (int i = 0; i < R; ++i)
-        for (int k = 0; k < c; ++k)
-            for (int j = 0; j < R; ++j)
-                Ep[i * c + k] += T[j * R + i] * E[j * c + k];
+    VD *Ep = to.E + (from.Fs - to.Fs); /* the first of these closures among those of the parent */
+    UNROLL for (int i = 0; i < R; ++i)
+        UNROLL for (int j = 0; j < R; ++j)
+            if (TOUCHES(j, i))
+                for (int k = 0; k < from.c; ++k)
+                    Ep[i * to.c + k] += T[j * R + i] * from.E[j * from.c + k];
 }
 
-ALWAYS_INLINE void FN(hand_down)(const VD *T, FN(Matrix) D, const VD *E, FN(Matrix) Dp, VD *Ep, int c,
-                                 int guard, VD sigma, VI guarded, int turning)
+ALWAYS_INLINE void FN(hand_down)(const VD *T, FN(Matrix) D, LN(Ties) from, FN(Matrix) Dp, LN(Ties) to, int guard,
+                                 VD sigma, VI guarded, int turning)
 {
     if (turning)
-        FN(handed)(T, D, E, Dp, Ep, c, guard, sigma, guarded, 1);
+        FN(handed)(T, D, from, Dp, to, guard, sigma, guarded, 1);
     else
-        FN(handed)(T, D, E, Dp, Ep, c, guard, sigma, guarded, 0);
+        FN(handed)(T, D, from, Dp, to, guard, sigma, guarded, 0);
 }
 
-/* One segment from its end to its parent's: the beam, the mass at its root, its releases. */
-ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w2, int c, int guard,
+/* One segment from its end to its parent's: the beam, the mass at its root, its releases; `closed` where
+   there are closures or spare unknowns. */
+ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w2, int closed, int guard,
                                VD sigma, LN(Values) *f)
 {
     FN(Matrix) *D = (FN(Matrix) *)K->D;
-    VD *Ei = K->E + (size_t)i * R * c, *Fs = K->F + c * c;
+    const LN(Ties) none = {NULL, NULL, NULL, 0, 0}, ties = closed ? LN(ties_of)(P, K, i) : none;
     const Beam *b = P->beams + i;
     const LN(Stiffness) *s = K->S + P->home[i];
     const VI guarded = ~EQ(sigma, NONE);
-    const int end = P->start[i + 1], base = P->parents[i] < 0 && P->c == 0, last = base && P->start[i] == end;
+    const int parent = P->parents[i], end = P->start[i + 1];
+    const int base = parent < 0 && P->c == 0, last = base && P->start[i] == end;
 #if LANES == 1
     if (!(s->pole.distance > K->near))
-        FN(beam_in_pieces)(w2, K->L[i], b, D[i], Ei, K->F, Fs, c, last, sigma, guarded, f, K->near,
-                           PIECES);
+        FN(beam_in_pieces)(w2, K->L[i], b, D[i], ties, last, sigma, guarded, f, K->near, PIECES);
     else
 #endif
-        FN(beam_step)(K->L[i], s, b->allowed[R == 6], D[i], Ei, K->F, Fs, c, guard, last, sigma, guarded,
-                      f);
+        FN(beam_step)(K->L[i], s, b->allowed[R == 6], D[i], ties, guard, last, sigma, guarded, f);
     f->hard |= s->hard | ~LT(K->near + NONE, s->pole.distance);
     if (P->heavy[i]) {
         const VD *M = K->root + (size_t)i * R * R;
@@ -541,18 +548,23 @@ ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w
         for (int j = 0; j < R * R; ++j)
             Di[j] -= w2 * M[j];
     }
-    for (int k = P->start[i]; k < end; ++k)
-        FN(release_step)(w2, K->releases + (size_t)k * (R + 3), K->ties + (size_t)k * (size_t)P->c,
-                         c ? (int)P->c : 0, D[i], Ei, K->F, Fs, c, guard, base && k == end - 1, sigma, guarded, f);
-    if (P->straight[i]) {
-        VD *to = &D[P->parents[i]][0][0], *from = &D[i][0][0];
-        for (int j = 0; j < R * R; ++j)
-            to[j] += from[j];
-        for (int j = 0; j < R * c; ++j)
-            K->E[(size_t)P->parents[i] * R * c + j] += Ei[j];
-    } else if (P->parents[i] >= 0)
-        FN(hand_down)(K->T + (size_t)i * R * R, D[i], Ei, D[P->parents[i]],
-                      K->E + (size_t)P->parents[i] * R * c, c, guard, sigma, guarded, P->turning[i]);
+    for (int k = P->start[i]; k < end; ++k) {
+        const int first = closed && !K->spare ? P->first[i] : 0;
+        FN(release_step)(w2, K->releases + (size_t)k * (R + 3), K->ties + (size_t)k * (size_t)P->c + first,
+                         closed ? ties.c - K->spare : 0, D[i], ties, guard, base && k == end - 1, sigma, guarded, f);
+    }
+    if (parent >= 0) {
+        const LN(Ties) to = closed ? LN(ties_of)(P, K, parent) : none;
+        if (P->straight[i]) {
+            VD *sum = &D[parent][0][0], *own = &D[i][0][0], *Ep = to.E + (ties.Fs - to.Fs);
+            for (int j = 0; j < R * R; ++j)
+                sum[j] += own[j];
+            for (int j = 0; j < R; ++j)
+                for (int k = 0; k < ties.c; ++k)
+                    Ep[j * to.c + k] += ties.E[j * ties.c + k];
+        } else
+            FN(hand_down)(K->T + (size_t)i * R * R, D[i], ties, D[parent], to, guard, sigma, guarded, P->turning[i]);
+    }
     LN(normalise)(f);
 }
 
@@ -567,18 +579,25 @@ static void FN(guarded_segment)(const Problem *P, const LN(Block) *K, int i, con
     FN(segment)(P, K, i, *w2, 0, 1, *sigma, f);
 }
 
-static void FN(tied_segment)(const Problem *P, const LN(Block) *K, int i, const VD *w2, int guard,
-                             const VD *sigma, LN(Values) *f)
+static void FN(tied_segment)(const Problem *P, const LN(Block) *K, int i, const VD *w2, LN(Values) *f)
 {
-    FN(segment)(P, K, i, *w2, (int)P->c + K->spare, guard, *sigma, f);
+    FN(segment)(P, K, i, *w2, 1, 0, NONE, f);
+}
+
+static void FN(guarded_tied_segment)(const Problem *P, const LN(Block) *K, int i, const VD *w2,
+                                     const VD *sigma, LN(Values) *f)
+{
+    FN(segment)(P, K, i, *w2, 1, 1, *sigma, f);
 }
 
 /* J and the pole-free determinant of the configurations of a block, each at its own omega; with
-   `shared` all at one, whose beam stiffnesses are known. `sigma` is a lane's guard, zero without. */
+   `shared` all at one, whose beam stiffnesses are known. `sigma` is a lane's guard, zero without. What is
+   faint is judged by the sizes that the guard adds up: so that a lane without one is judged as if alone. */
 static void FN(evaluate)(const Problem *P, const LN(Block) *K, VD omega, const Stiffness1 *shared,
                          VD sigma, LN(Values) *f)
 {
-    const int n = (int)P->n, c = (int)P->c + K->spare, guard = ANY(~EQ(sigma, NONE));
+    const int n = (int)P->n, c = (int)P->c + K->spare;
+    const int guard = K->faint > 0 || ANY(~EQ(sigma, NONE));
     const VD w2 = omega * omega;
     *f = (LN(Values)){1.0 + NONE, NONE, BITS(NONE), BITS(NONE), 0, K->spare, K->faint, K->vanishing};
     for (int j = 0; j < n * R * R; ++j)
@@ -592,8 +611,10 @@ static void FN(evaluate)(const Problem *P, const LN(Block) *K, VD omega, const S
             LN(spread)(shared + i, R, K->S + i);
         else if (P->home[i] == i)
             LN(stiffness)(w2, K->L[i], P->beams + i, R, K->S + i);
-        if (c)
-            FN(tied_segment)(P, K, i, &w2, guard, &sigma, f);
+        if (c && guard)
+            FN(guarded_tied_segment)(P, K, i, &w2, &sigma, f);
+        else if (c)
+            FN(tied_segment)(P, K, i, &w2, f);
         else if (guard)
             FN(guarded_segment)(P, K, i, &w2, &sigma, f);
         else
@@ -602,7 +623,7 @@ static void FN(evaluate)(const Problem *P, const LN(Block) *K, VD omega, const S
     if (c) {
         for (int k = 0; k < c && guard; ++k)
             K->F[k * c + k] += NUMBER(BITS((KAPPA * sigma) * K->F[c * c + k]) & ~EQ(sigma, NONE));
-        LN(closure_count)(K->F, c, K->spare, f);
+        LN(closure_count)(K->F, (int)P->c, K->choosy, sigma, f);
     }
     LN(normalise)(f);
 }

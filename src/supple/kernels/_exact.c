@@ -23,12 +23,15 @@
 #define VANISHED 1e-6     /* (this small, where only an estimate is wanted) */
 #define FAINT 1e-3        /* where a bracket is hard to prove, a pivot this small beside its terms is put off, */
 #define SPARE 4           /* as many as this */
+#define WEAK 1e-4         /* closures are eliminated in order unless a pivot is this small beside its terms */
 #define FAR_OUT 1e6       /* angles up to here are reduced side by side */
 #define BEAM_ROUNDING 4.0 /* a beam's own numbers are this much less exact than a sum of terms */
 #define STENCIL 16        /* points of the grid that an estimate uses, */
 #define TERMS 12          /* terms of its polynomial, those beyond are nothing, */
 #define BETWEEN 32        /* parts in which roots between two points are told apart */
-#define FINE 3e-12        /* a correction times the one before this small, relative, is the last one */
+#define FINE 3e-12        /* a correction times the one before this small, relative, is the last one; */
+#define FINER 1e-12       /* of two roots close together the correction itself */
+#define BESIDE 0.01       /* so far beside such a pair, in points of the grid, it is first looked at */
 #define TABLE 4096        /* grid points whose beams are kept for all configurations */
 #define CURVE 26          /* numbers of a beam's stiffness: u 3, xy 10, xz 10, phi 3 */
 #define CURVED 1.0        /* how near a pole a varying beam counts, for its rounding: none is near */
@@ -72,6 +75,7 @@ typedef struct {
     int *heavy;       /* (n) whether a segment has mass at its root */
     int *straight;    /* (n) whether a segment only goes on where its parent ends */
     int *turning;     /* (n) whether a segment begins where its parent ends, turned */
+    int *first, *tied; /* (n) closure rows that a segment or what hangs on it may have: the first, how many */
 } Problem;
 
 /* Beam stiffnesses at the points of a grid that all configurations share. */
@@ -113,11 +117,11 @@ static double compliance(const Beam *b, double L, int coordinates)
 }
 
 /* Inertia and determinant of the closures' Schur complement F (c x c, symmetric, destroyed) by
-   Bunch-Parlett elimination. A closure is a constraint: each row takes one negative away. */
+   Bunch-Parlett elimination. */
 static Value closures(double *F, int c)
 {
     const double alpha = 0.6403882032022076;
-    Value f = {1.0, 0, -c};
+    Value f = {1.0, 0, 0};
     for (int i = 0; i < c;) {
         int d = i, p = i, q = i, shift;
         for (int j = i; j < c; ++j) {
@@ -283,6 +287,8 @@ static void drop(Input *x)
     free(x->P.heavy);
     free(x->P.straight);
     free(x->P.turning);
+    free(x->P.first);
+    free(x->P.tied);
 }
 
 /* What all evaluations may know beforehand: alike beams, massless roots. */
@@ -294,10 +300,13 @@ static void look_ahead(Problem *P, const double *numbers, int64_t width)
         P->same_lengths = P->L[i] == P->L[i % n];
     for (int64_t i = 0; i < n; ++i) {
         P->home[i] = (int)i;
-        for (int64_t j = n - 1; j > i && P->same_lengths && P->home[i] == i; --j)
-            if (!memcmp(numbers + width * i, numbers + width * j, (size_t)width * sizeof(double)) &&
-                P->L[i] == P->L[j])
+        for (int64_t j = n - 1; j > i && P->home[i] == i; --j) {
+            int alike = !memcmp(numbers + width * i, numbers + width * j, (size_t)width * sizeof(double));
+            for (int64_t b = 0; alike && b < (P->same_lengths ? 1 : P->B); ++b)
+                alike = P->L[b * n + i] == P->L[b * n + j];
+            if (alike)
                 P->home[i] = (int)j;
+        }
         P->heavy[i] = 0;
         for (int64_t b = 0; b < own && !P->heavy[i]; ++b)
             for (int64_t k = 0; k < each; ++k)
@@ -317,6 +326,34 @@ static void look_ahead(Problem *P, const double *numbers, int64_t width)
             if (R == 3 && row == 2 && column == 2)
                 P->turning[i] &= t == 1;
         }
+    }
+}
+
+/* Which closure rows reach a segment: those of its end, those that take its releases, and those of what
+   hangs on it, as one range. Legs that meet in a platform have a few each. */
+static void look_at_closures(Problem *P)
+{
+    const int64_t n = P->n, c = P->c, r = P->start[n], own = P->tie_stride ? P->B : 1;
+    for (int64_t i = 0; i < n; ++i)
+        P->first[i] = (int)c, P->tied[i] = 0; /* until the parents are reached, tied is one past the last */
+    for (int64_t i = n - 1; i >= 0; --i) {
+        for (int64_t k = 0; k < c; ++k) {
+            int reaches = P->end_a[k] == i || P->end_b[k] == i;
+            for (int64_t b = 0; b < own; ++b)
+                for (int64_t j = P->start[i]; !reaches && j < P->start[i + 1]; ++j)
+                    reaches = P->ties[(b * r + j) * c + k] != 0;
+            if (reaches && k < P->first[i])
+                P->first[i] = (int)k;
+            if (reaches && k + 1 > P->tied[i])
+                P->tied[i] = (int)(k + 1);
+        }
+        const int64_t parent = P->parents[i];
+        if (parent >= 0 && P->first[i] < P->first[parent])
+            P->first[parent] = P->first[i];
+        if (parent >= 0 && P->tied[i] > P->tied[parent])
+            P->tied[parent] = P->tied[i];
+        P->tied[i] = P->tied[i] > P->first[i] ? P->tied[i] - P->first[i] : 0;
+        P->first[i] = P->tied[i] ? P->first[i] : 0;
     }
 }
 
@@ -393,11 +430,14 @@ static int take(PyObject *tuple, Input *x)
     P->heavy = malloc(sizeof(int) * (size_t)(P->n + 1));
     P->straight = malloc(sizeof(int) * (size_t)(P->n + 1));
     P->turning = malloc(sizeof(int) * (size_t)(P->n + 1));
-    if (!P->beams || !P->home || !P->heavy || !P->straight || !P->turning) {
+    P->first = malloc(sizeof(int) * (size_t)(P->n + 1));
+    P->tied = malloc(sizeof(int) * (size_t)(P->n + 1));
+    if (!P->beams || !P->home || !P->heavy || !P->straight || !P->turning || !P->first || !P->tied) {
         PyErr_NoMemory();
         return 0;
     }
     look_ahead(P, x->in[BEAMS].buf, width);
+    look_at_closures(P);
     return 1;
 }
 

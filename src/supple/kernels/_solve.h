@@ -85,9 +85,10 @@ static int LN(solve)(const Problem *P, int64_t count, const int64_t *skip, doubl
             VI hunted = lanes;
             for (int l = 0; l < LANES; ++l) {
                 k[l] = first_root + (party->single ? l : 0);
-                LANE(hunted, l) &= k[l] < count ? -1 : 0;
+                LANE(hunted, l) &= k[l] < count && isnan(party->hunts[l].omega[k[l]]) ? -1 : 0;
             }
-            LN(root_together)(P, party, k, at, hunted);
+            if (ANY(hunted))
+                LN(root_together)(P, party, k, at, hunted);
         }
         for (int l = 1; l < LANES && party->single; ++l)
             party->hunts->evaluations += party->hunts[l].evaluations;

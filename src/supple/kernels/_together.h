@@ -27,6 +27,7 @@ static Point LN(careful)(const Problem *P, Block1 *alone, double omega, double s
     Values1 f;
     double step = 4 * DBL_EPSILON;
     for (int attempt = 0;; ++attempt, step *= 8) {
+        alone->choosy = 1;
         alone->spare = alone->faint > 0 && P->c + SPARE <= MAX_CLOSURE ? SPARE : 0;
         evaluate1(P, alone, omega, NULL, sigma, &f);
         Point p = {omega, {f.m, f.e, f.J}};
@@ -212,28 +213,70 @@ ALWAYS_INLINE VD LN(corrected)(const VD *c, VD more, VD x, VD *slope)
     return y + more * w;
 }
 
-/* Where the polynomial has its root number `before` of `all` between -1/2 and 1/2. */
-static VI LN(root_of)(const VD *c, VD before, VD all, VI fits, VD *at)
+/* The polynomial with its first two derivatives. */
+ALWAYS_INLINE VD LN(derivatives)(const VD *c, VD x, VD *slope, VD *bend)
 {
-    const VD one = 1.0 + NONE;
-    VD a = -0.5 + NONE, b = 0.5 + NONE, fa = LN(polynomial)(c, a), fb = LN(polynomial)(c, b);
+    VD y = c[TERMS - 1], d = NONE, dd = NONE;
+    for (int i = TERMS - 2; i >= 0; --i) {
+        dd = dd * x + d;
+        d = d * x + y;
+        y = y * x + c[i];
+    }
+    *slope = d, *bend = 2.0 * dd;
+    return y;
+}
+
+/* Where a root is thought to be: its place and, of two that lie close together, on which side it is. */
+typedef struct {
+    VD at, side; /* -1 the lower of a pair, 1 the upper one, 0 a root on its own */
+} LN(Guess);
+
+/* Where the polynomial has its root number `before` of `all` between -1/2 and 1/2. Changes of sign show
+   roots; a place where it turns back beside zero shows two, which it may miss by its rounding. */
+static VI LN(root_of)(const VD *c, VD before, VD all, VI fits, LN(Guess) *guess)
+{
+    const VD one = 1.0 + NONE, half = 0.5 + NONE;
+    VD a = -half, b = half, fa = LN(polynomial)(c, a), fb = LN(polynomial)(c, b), side = NONE, turn = NONE;
     VI several = fits & ~EQ(all, one);
-    if (ANY(several)) { /* look between, for as many changes of sign as there are roots */
-        VD seen = NONE, x = a, y = fa, fl = fa, fr = fb, l = a, r = b;
-        for (int i = 1; i <= BETWEEN; ++i) {
-            VD next = (double)i / BETWEEN - 0.5 + NONE, value = LN(polynomial)(c, next);
-            VI change = LT(value, NONE) ^ LT(y, NONE), mine = change & EQ(seen, before);
-            l = SEL(mine, x, l), r = SEL(mine, next, r), fl = SEL(mine, y, fl), fr = SEL(mine, value, fr);
+    if (ANY(several)) { /* look between, for as many roots as there are */
+        const double step = 1.0 / BETWEEN;
+        VD seen = NONE, l = a, r = b, fl = fa, fr = fb;
+        VD y = LN(polynomial)(c, a - step), value = fa, next = fa;
+        for (int i = 1; i <= BETWEEN + 1; ++i) { /* y, value, next at x - step, x and x + step */
+            const VD x = step * (i - 1) - half;
+            VI change = BITS(NONE);
+            next = LN(polynomial)(c, x + step);
+            const VD bend = y - 2.0 * value + next, rise = 0.5 * (next - y), vertex = x - step * rise / bend;
+            const VD there = value - 0.5 * rise * rise / bend;
+            VI turns = ~(LT(value, NONE) ^ LT(y, NONE)) & ~(LT(value, NONE) ^ LT(next, NONE));
+            turns &= ~LT(ABS(y), ABS(value)) & LT(ABS(value), ABS(next)) & LT(ABS(vertex), half + step);
+            turns &= LT(SEL(LT(value, NONE), -there, there), 0.1 * ABS(bend));
+            const VI lower = turns & EQ(seen, before), upper = turns & EQ(seen + 1.0, before);
+            side = SEL(lower, -one, SEL(upper, one, side)), turn = SEL(lower | upper, vertex, turn);
+            seen += 2.0 * ONE_IF(turns);
+            if (i <= BETWEEN)
+                change = LT(value, NONE) ^ LT(next, NONE);
+            const VI mine = change & EQ(seen, before);
+            l = SEL(mine, x, l), r = SEL(mine, x + step, r), fl = SEL(mine, value, fl), fr = SEL(mine, next, fr);
             seen += ONE_IF(change);
-            x = next, y = value;
+            y = value, value = next;
         }
         fits &= ~several | EQ(seen, all);
         a = SEL(several, l, a), b = SEL(several, r, b), fa = SEL(several, fl, fa), fb = SEL(several, fr, fb);
     }
-    const VI falls = LT(NONE, fa);
-    fits &= falls ^ LT(NONE, fb);
+    const VI paired = several & ~EQ(side, NONE), falls = LT(NONE, fa);
+    if (ANY(paired)) { /* the place where it turns, and half of what lies between the two */
+        VD d, dd, f = NONE;
+        for (int step = 0; step < 3; ++step) {
+            f = LN(derivatives)(c, turn, &d, &dd);
+            turn = SEL(paired & LT(ABS(d), 0.1 * ABS(dd)), turn - d / dd, turn);
+        }
+        const VD apart = -2.0 * f / dd;
+        turn += SEL(LT(NONE, apart), side * LN(roots)(ABS(apart)), NONE);
+    }
+    fits &= paired | (falls ^ LT(NONE, fb));
     VD x = a + (b - a) * (fa / (fa - fb));
-    VI moving = fits;
+    VI moving = fits & ~paired;
     for (int step = 0; step < 12 && ANY(moving); ++step) {
         VD y = c[TERMS - 1];
         VD d = NONE;
@@ -249,7 +292,8 @@ static VI LN(root_of)(const VD *c, VD before, VD all, VI fits, VD *at)
         x = SEL(moving, next, x);
         moving &= ~small;
     }
-    *at = x;
+    guess->at = SEL(paired, turn, x);
+    guess->side = side;
     return fits & ~moving;
 }
 
@@ -267,17 +311,20 @@ static void LN(root_together)(const Problem *P, LN(Party) *party, const int64_t 
 {
     Hunt *h = party->hunts;
     const double tolerance = h->tolerance, step = h->grid; /* the same in all lanes */
-    VD c[TERMS], before = NONE, all = 1.0 + NONE, t, grid = NONE, more = NONE, slope = NONE, moved = NONE;
+    VD c[TERMS], before = NONE, all = 1.0 + NONE, grid = NONE, more = NONE, slope = NONE, moved = NONE;
+    VD tilt = NONE, seen_at = NONE;
+    LN(Guess) guess;
     VI fits = LN(around)(party, at, k, lanes, c, &before, &all);
     if (!ANY(fits))
         return;
-    fits = LN(root_of)(c, before, all, fits, &t);
-    VD number = party->skip;
+    fits = LN(root_of)(c, before, all, fits, &guess);
+    const VI paired = ~EQ(guess.side, NONE);
+    VD t = guess.at + BESIDE * guess.side, number = party->skip; /* of a pair, first a look beside it */
     for (int l = 0; l < LANES; ++l)
         LANE(grid, l) = (double)at[l], LANE(number, l) += (double)k[l];
     VI going = fits;
     party->K.near = LOOKING, party->K.vanishing = VANISHED;
-    for (int turn = 0; turn < 5 && ANY(going); ++turn) {
+    for (int turn = 0; turn < 6 && ANY(going); ++turn) {
         LN(Values) f;
         VD d, w, u = step * (grid + t), x = SEL(going, LN(frequencies)(party, u, &d), party->usual);
         LN(evaluate)(P, &party->K, x, NULL, NONE, &f);
@@ -293,9 +340,24 @@ static void LN(root_together)(const Problem *P, LN(Party) *party, const int64_t 
         VD next = t - y / d;
         w = LN(corrected)(c, more, next, &d) + off;
         next -= w / d;
+        if (ANY(paired & going)) { /* the slope as two looks show it, and the parabola's root on its side; */
+            VD bend;               /* two that are too close for that touch where f and the count say */
+            if (turn == 1)
+                tilt = off / (t - seen_at);
+            (void)LN(corrected)(c, more, t, &w);
+            (void)LN(derivatives)(c, t, &x, &bend);
+            const VD rise = w + tilt, inside = rise * rise - 2.0 * y * bend;
+            const VD apart = LN(roots)(SEL(LT(NONE, inside), inside, NONE));
+            const VD under = f.J - number + ONE_IF(LT(NONE, guess.side)), reach = LN(roots)(ABS(2.0 * y / bend));
+            const VI close = LT(inside, tilt * tilt) & ~EQ(under, 1.0 + NONE);
+            next = SEL(paired, t - (rise - guess.side * SEL(LT(bend, NONE), -apart, apart)) / bend, next);
+            next = SEL(paired & close, SEL(LT(under, 1.0 + NONE), t + reach, t - reach), next);
+            d = SEL(paired, apart, d);
+        }
+        seen_at = t;
         const VD move = ABS(next - t), last = turn ? moved : move;
         fits &= ~going | (~f.hard & LT(move, 0.5 + NONE));
-        const VI fine = LT(step * move * last, FINE * u);
+        const VI fine = LT(step * move * last, FINE * u) & (~paired | LT(step * move, FINER * u));
         moved = SEL(going, move, moved), slope = SEL(going, d, slope);
         t = SEL(going & fits, next, t);
         going &= fits & ~fine;
@@ -327,9 +389,11 @@ static void LN(root_together)(const Problem *P, LN(Party) *party, const int64_t 
     x = SEL(LT(lo, found) & LT(found, hi) & EQ(g.J - f.J, one), found, x);
     for (int l = 0; l < LANES; ++l) {
         h[l].evaluations -= 2 * LANE(fits, l);
-        if (LANE(proven, l)) {
-            h[l].omega[k[l]] = LANE(x, l);
-            h[l].width[k[l]] = (LANE(hi, l) - LANE(lo, l)) / LANE(hi, l);
+        if (!LANE(proven, l) || !isnan(h[l].omega[k[l]]))
+            continue;
+        for (int64_t n = k[l]; n < h[l].count && LANE(g.J, l) > (double)(h[l].skip + n); ++n) {
+            h[l].omega[n] = LANE(x, l); /* and those that coincide with it */
+            h[l].width[n] = (LANE(hi, l) - LANE(lo, l)) / LANE(hi, l);
         }
     }
 }

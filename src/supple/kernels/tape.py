@@ -16,20 +16,12 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
+from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from . import _tape
 
-__all__ = [
-    "TERMS",
-    "Node",
-    "Recorder",
-    "Tape",
-    "known_table",
-    "played",
-    "replayed",
-    "table_known_by",
-]
+__all__ = ["TERMS", "Node", "Recorder", "Tape", "known_table", "played", "replayed"]
 
 Array = NDArray[np.float64]
 ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH = range(11)  # as in _tape.c
@@ -137,7 +129,17 @@ class Recorder:
         self.inputs = [Node(self, i) for i in range(inputs)]
         self._known: dict[tuple[int, ...] | float, int] = {}
         self.lines: list[tuple[int, ...] | float] = [0.0] * inputs  # of each place
+        self._derivatives: dict[tuple[int, int], tuple[Array, Array]] = {}
         self.tables: dict[int, tuple[Array, int]] = {}  # and where each begins among the others
+
+    def derivative(self, table: Array, order: int) -> Array:
+        """Return the table of a table's derivative by the place."""
+        key = id(table), order
+        if key not in self._derivatives:
+            found = np.zeros_like(table)
+            found[..., : TERMS - order] = chebyshev.chebder(table, order, scl=2.0, axis=-1)
+            self._derivatives[key] = table, found
+        return self._derivatives[key][1]
 
     def write(self, kind: int, *given: Any) -> Node:
         """Return the result of an operation, the one known already if there is one."""
@@ -225,11 +227,6 @@ def known_table(table: Array, number: float | None = None) -> float:
     return number
 
 
-def table_known_by(number: float) -> Any:
-    """Return the table (pieces, rows, TERMS) of a number that `known_table` gave, or None."""
-    return _TABLES.get(number)
-
-
 def replayed(function: Any) -> Tape | None:
     """Return a CasADi function of scalars as a tape, or None where it needs what tapes do not know.
 
@@ -265,10 +262,9 @@ def played(function: Any, x: Sequence[Any]) -> list[Any] | None:
             continue
         used = reads(k)
         if kind == ca.OP_CALL:
-            table = _TABLES.get(tape.lines[held[used[1]]]) if len(used) == 2 else None
-            if table is None:
+            rows = _table_call(tape, [Node(tape, held[one]) for one in used])
+            if rows is None:
                 return None
-            rows = Node(tape, held[used[0]]).looked_up(table)
             for own, row in zip(makes(k), rows, strict=True):
                 held[own] = row.at
         elif kind == ca.OP_INPUT:
@@ -289,6 +285,27 @@ def played(function: Any, x: Sequence[Any]) -> list[Any] | None:
         else:
             return None
     return outputs
+
+
+def _table_call(tape: Recorder, given: list[Node]) -> list[Node] | None:
+    """Rows of a known table, or of what CasADi makes of it by differentiating it forwards.
+
+    T(x) is called with (x, number); its derivative T'(x) dx with (x, number, dx, 0); and that of
+    this one, T''(x) dx sx + T'(x) sdx, with (x, number, dx, 0, sx, 0, sdx, 0). None: another call.
+    """
+    number = tape.lines[given[1].at] if len(given) > 1 else None
+    table = _TABLES.get(number) if isinstance(number, float) else None
+    if table is None or len(given) not in (2, 4, 8):
+        return None
+    place = given[0]
+    if len(given) == 2:
+        return place.looked_up(table)
+    slopes = place.looked_up(tape.derivative(table, 1))
+    if len(given) == 4:
+        return [row * given[2] for row in slopes]
+    bends = place.looked_up(tape.derivative(table, 2))
+    both = given[2] * given[4]
+    return [bend * both + row * given[6] for bend, row in zip(bends, slopes, strict=True)]
 
 
 def _joined(

@@ -15,6 +15,7 @@ from .memory import remembered
 from .robot import Robot, a_robot, need_robot
 from .serial import SerialRobot
 from .springs import Bearing, Foundation, Gear, Springs
+from .visual import Visual
 
 __all__ = [
     "BASE",
@@ -47,6 +48,7 @@ __all__ = [
     "Station",
     "Theory",
     "UpperLink",
+    "Visual",
     "a_robot",
     "need_robot",
     "remembered",

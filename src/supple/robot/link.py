@@ -14,6 +14,7 @@ from ..sections import Section
 from ..values import Angle, NonNegative, Positive, Size, SizeOrZero, as_pair, as_tuple, fault
 from .body import Body, Description, Material
 from .joint import BaseJoint, Joint, MechanismJoint
+from .visual import Visuals
 
 __all__ = [
     "Elastic",
@@ -153,6 +154,7 @@ class JointedLink(Elastic, ABC):
     name: Annotated[str, Field(min_length=1, pattern=r"^[^.\s]+$")]
     joint: BaseJoint
     body: Body | None = None
+    visuals: Visuals = ()
 
     @model_validator(mode="before")
     @classmethod

@@ -22,6 +22,7 @@ from .body import Body, Description, Material
 from .denavit_hartenberg import placed_by_rows
 from .link import STIFFNESSES, Elastic, Station
 from .springs import Foundation
+from .visual import Visuals
 
 __all__ = ["Robot", "a_robot", "need_robot"]
 
@@ -37,6 +38,7 @@ class Robot(Description, Shown, ABC):
     sections: Table[Section] = Field(default_factory=FrozenTable)
     payload: Body | None = None
     foundation: Foundation | None = None
+    visuals: Visuals = ()
 
     def plot(
         self,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..architectures.assembling import judged, newton, resolve
+from ..architectures.assembling import judged, newton, resolve, well_conditioned_inverses
 from ..architectures.frames import Frames, tree_frames
 from ..architectures.joint_tree import TreeMotion
 from ..architectures.tree import Tree, placed
@@ -51,10 +51,22 @@ def general_structure(m: Tree, at: ArrayLike | None, joints: Joints = "locked") 
     moved = placed(m, x)
     ties = _tied(m, moved, x[:, len(m.joints.coordinates) :])
     closed = placed_structure(m, moved, joints, ties)
+    return closed if _rows_are_independent(m, x) else independent(closed)
+
+
+def _rows_are_independent(m: Tree, x: Array) -> bool:
+    """Whether the passive joints alone can open every row of the closures, at all x (B, ..)."""
     held = m.openings(x)[1][:, :, m.joints.passive]
-    if not held.shape[1] or (np.linalg.matrix_rank(held, tol=1e-8) == held.shape[1]).all():
-        return closed
-    return independent(closed)
+    if not held.shape[1]:
+        return True
+    if held.shape[1] > held.shape[2]:
+        return False
+    doubtful = np.ones(len(x), bool)
+    if held.shape[1] == held.shape[2]:
+        inverses, _ = well_conditioned_inverses(held)
+        doubtful = ~(np.square(inverses).sum(axis=(1, 2)) < 1e15)  # no singular value below 1e-8
+    rank = np.linalg.matrix_rank(held[doubtful], tol=1e-8)
+    return bool((rank == held.shape[1]).all())
 
 
 def placed_structure(

@@ -250,6 +250,8 @@ def root_mass(link: JointedLink, beam: AnyBeam, L: Array, R_LS: Array) -> Array:
     joint = link.joint
     if joint.type == "prismatic":
         out = L if beam.rigid else np.zeros_like(L)
+        if isinstance(beam, Beam):
+            return beam.rod(L - beam.L, out)
         rods = zip(L - beam.L, out, strict=True)
         return np.array([beam.rod(float(a), float(b)) for a, b in rods]).reshape(-1, 6, 6)
     M = np.zeros((6, 6))

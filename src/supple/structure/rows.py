@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.spatial import transport
 from .parts import Structure
 
 __all__ = ["alike", "independent"]
 
 Array = NDArray[np.float64]
+BLOCK = 256  # configurations whose rows are looked at together: they fit a processor's memory
 REPEATED = 1e-9  # what is left of a unit row beside the others, of its possible size
 
 
@@ -23,7 +23,9 @@ def independent(structure: Structure) -> Structure:
     the same motion twice. Where rows repeat in one configuration of a batch and not in another,
     they stay, and `repeats` says which: see `alike`.
     """
-    repeats = np.array([~_kept(structure, b) for b in range(structure.size)])
+    blocks = [slice(b, b + BLOCK) for b in range(0, structure.size, BLOCK)]
+    none = np.zeros((0, sum(c.rows_a.shape[1] for c in structure.closures)), bool)
+    repeats = ~np.concatenate([none, *(_independent_rows(structure, some) for some in blocks)])
     if not repeats.any():
         return structure
     if (repeats == repeats[0]).all():
@@ -39,45 +41,66 @@ def alike(structure: Structure) -> list[NDArray[np.int64]]:
     return [np.flatnonzero(which.ravel() == k) for k in range(which.max() + 1)]
 
 
-def _kept(structure: Structure, b: int) -> NDArray[np.bool_]:
-    """(r,) which closure rows of configuration b are not combinations of earlier ones."""
-    # (r, N) closure rows of one configuration over releases and allowed deformations. Each is
-    # divided by the size that its two ends could give it, so that what cancels is zero; but never
-    # by less than a millionth of what its entries could give, which are rounding then
-    each = [np.reshape([r.toward(b) for r in s.releases], (-1, 6)).T for s in structure.segments]
-    inner = [np.eye(6)[:, s.beam.active()] for s in structure.segments]
-    N = sum(a.shape[1] + d.shape[1] for a, d in zip(each, inner, strict=True))
-    ends, at = np.zeros((len(each), 6, N)), 0
+def _independent_rows(structure: Structure, some: slice) -> NDArray[np.bool_]:
+    """(B, r) which closure rows of some configurations are not combinations of earlier ones.
+
+    Gram and Schmidt's method on the rows over releases and allowed deformations, all configurations
+    at once, each by itself.
+    """
+    rows = _scaled_closure_rows(structure, some)
+    kept = np.ones(rows.shape[:2], bool)
+    basis = np.zeros_like(rows)  # orthonormal; a row that repeats others stays zero
+    for k in range(rows.shape[1]):
+        left = rows[:, k]
+        for _ in range(2):  # the second time for what the first has rounded
+            along = (basis[:, :k] * left[:, None]).sum(axis=2)
+            left = left - (basis[:, :k] * along[..., None]).sum(axis=1)
+        size = np.sqrt((left * left).sum(axis=1))
+        kept[:, k] = size > REPEATED
+        basis[:, k] = np.where(kept[:, k, None], left / np.maximum(size, 1e-300)[:, None], 0.0)
+    return kept
+
+
+def _scaled_closure_rows(structure: Structure, some: slice) -> Array:
+    """(B, r, N) closure rows of some configurations over releases and allowed deformations.
+
+    Each is divided by the size that its two ends could give it, so that what cancels is zero; but
+    never by less than a millionth of what its entries could give, which are rounding then.
+    """
+    transforms, lengths = structure.T[some], structure.L[some]
+    B = len(lengths)
+    deformations = [np.eye(6)[:, s.beam.active()] for s in structure.segments]
+    widths = [len(s.releases) for s in structure.segments]
+    starts = np.cumsum(
+        [0, *(r + d.shape[1] for r, d in zip(widths, deformations, strict=True))]
+    ).tolist()
+    N = starts[-1]
+
+    # Motion of every segment's end for a unit of each release and deformation
+    ends = np.zeros((len(structure.segments), B, 6, N))
     for i, segment in enumerate(structure.segments):
-        root = structure.T[b, i] @ ends[segment.parent] if segment.parent >= 0 else np.zeros((6, N))
-        root[:, at : at + each[i].shape[1]] += each[i]
-        at += each[i].shape[1]
-        ends[i] = transport(structure.L[b, i]) @ root
-        ends[i][:, at : at + inner[i].shape[1]] += inner[i]
-        at += inner[i].shape[1]
-    starts = np.cumsum([0, *(a.shape[1] + d.shape[1] for a, d in zip(each, inner, strict=True))])
-    stacked = [np.zeros((0, N))]
+        if segment.parent >= 0:
+            ends[i] = transforms[:, i] @ ends[segment.parent]
+        for k, release in enumerate(segment.releases):
+            ends[i][:, :, starts[i] + k] += release.toward(some)
+        ends[i][:, 1] += lengths[:, i, None] * ends[i][:, 5]
+        ends[i][:, 2] -= lengths[:, i, None] * ends[i][:, 4]
+        ends[i][:, :, starts[i] + widths[i] : starts[i + 1]] += deformations[i]
+
+    stacked = [np.zeros((B, 0, N))]
     for c in structure.closures:
-        row, size = np.zeros((2, c.rows_a.shape[1], N))
-        floor = np.zeros((len(row), 1))
-        for i, tied in ((c.a, c.rows_a), (c.b, c.rows_b)):
+        row = np.zeros((B, c.rows_a.shape[1], N))
+        size = np.zeros_like(row)
+        floor = np.zeros((*row.shape[:2], 1))
+        for i, tied in ((c.a, c.rows_a[some]), (c.b, c.rows_b[some])):
             if i >= 0:
-                row += tied[b] @ ends[i]
-                size += np.abs(tied[b]) @ np.abs(ends[i])
-                far = np.abs(ends[i]).max(initial=0.0)
-                floor += 1e-6 * np.linalg.norm(tied[b], axis=1, keepdims=True) * far
+                row += tied @ ends[i]
+                size += np.abs(tied) @ np.abs(ends[i])
+                far = np.abs(ends[i]).max(axis=(1, 2), initial=0.0)[:, None, None]
+                floor += 1e-6 * np.linalg.norm(tied, axis=2, keepdims=True) * far
         for i, taken in c.slides:
-            row[:, starts[i]] += taken[b]
-            size[:, starts[i]] += np.abs(taken[b])
-        whole = np.maximum(np.linalg.norm(size, axis=1, keepdims=True), floor)
+            row[:, :, starts[i]] += taken[some]
+            size[:, :, starts[i]] += np.abs(taken[some])
+        whole = np.maximum(np.linalg.norm(size, axis=2, keepdims=True), floor)
         stacked.append(row / np.maximum(whole, 1e-300))
-    rows = np.concatenate(stacked)
-    basis, kept = np.zeros((0, rows.shape[1])), []
-    for row in rows:
-        left = row - basis.T @ (basis @ row)
-        left -= basis.T @ (basis @ left)
-        size = float(np.linalg.norm(left))
-        kept.append(size > REPEATED)
-        if kept[-1]:
-            basis = np.vstack([basis, left / size])
-    return np.array(kept, bool)
+    return np.concatenate(stacked, axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -28,6 +29,7 @@ from .shapes import (
 __all__ = ["integrals", "spot_fields"]
 
 Scalar = Any
+MAX_LENGTHS = 64  # whose integrals are kept
 _KINDS = ("axial", "xy", "xz", "torsion")  # whose own field moves a component
 
 
@@ -52,6 +54,17 @@ def integrals(
 
     Source: [Theodore1997], Eqs. (24), (28), (29); (24) corrected, s_dot = l_dot in (28).
     """
+    if isinstance(l, float | int) and held is None and beta is None:
+        # Numbers at one length: links that are alike share their shapes, and ask for the same
+        length = float(l)
+        at_length = (length, velocity, stiffening, start)
+        if at_length not in shapes.numbers:
+            if len(shapes.numbers) >= MAX_LENGTHS:
+                shapes.numbers.pop(next(iter(shapes.numbers)))
+            shapes.numbers[at_length] = _integrals(
+                shapes, length, velocity, None, None, stiffening, start
+            )
+        return deepcopy(shapes.numbers[at_length])
     if not (isinstance(l, Node) or symbolic(l)):
         return _integrals(shapes, l, velocity, held, beta, stiffening, start)
     other, roots = [] if held is None else [held], [] if beta is None else list(beta)

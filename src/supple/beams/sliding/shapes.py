@@ -258,6 +258,11 @@ class SlidingShapes(ABC):
         return {}
 
     @cached_property
+    def numbers(self) -> dict[tuple[Any, ...], SlideIntegrals]:
+        """Integrals at lengths that were asked for last."""
+        return {}
+
+    @cached_property
     def recipes(self) -> dict[tuple[Any, ...], Recipe]:
         """Integrals in symbols, kept for each kind of question, see `integrals`."""
         return {}

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..arguments import At, File, Json, Lenient, Position, Save, asked
-from ..output import plain, print_json, say
+from ..arguments import At, File, Json, Lenient, Plot, Position, Save, asked
+from ..output import check_places, plain, print_json, say, tell_places
 
 __all__ = ["view"]
 
@@ -46,6 +46,7 @@ def view(
     position: Position = None,
     count: Count = 6,
     save: Save = None,
+    plot: Plot = None,
     host: Host = "127.0.0.1",
     listen_on_network: Network = False,
     allow_origin: Origins = None,
@@ -70,6 +71,14 @@ def view(
     robot = files.load(file, lenient=lenient)
     given = at is not None or position is not None
     where: dict[str, Any] = asked(robot, at, position) if given else usual_pose(robot)
+    if plot is not None:
+        from ...view.figures.robots import plot_robot
+
+        check_places(plot, save)
+        plot_robot(robot, path=plot, **where)
+        tell_places(plot, None)
+        if save is None:
+            return
     if is_elastic(robot):
         shown: Any = ask(robot, count=count, **where)
         at_pose: dict[str, Any] = {}

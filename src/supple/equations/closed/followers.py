@@ -34,6 +34,9 @@ class Moving:
     U: Any
 
 
+FEW_NODES = 1000  # of an expression in which equal parts are looked for; in more it takes too long
+
+
 class Followers:
     """w(q) of ties, with c(q, w) = 0.
 
@@ -85,7 +88,11 @@ class Followers:
             "solve": ([kept, y], ca.vertcat(*again.solve(ca.vertsplit(y)))),
             "turned": ([kept, y], ca.vertcat(*again.solve_transposed(ca.vertsplit(y)))),
         }
-        found = {name: ca.Function(name, x, ca.cse([out])) for name, (x, out) in made.items()}
+        found = {}
+        for name, (x, out) in made.items():
+            plain = ca.Function(name, x, [out])
+            small = plain.n_nodes() < FEW_NODES
+            found[name] = ca.Function(name, x, ca.cse([out])) if small else plain
         ties.made["closures"] = found
         return found
 

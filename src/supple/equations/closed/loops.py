@@ -264,10 +264,13 @@ class Symbolic:
 
     @cached_property
     def residual(self) -> Any:
-        """c and dc/dz over z as a CasADi function."""
+        """c and dc/dz over z as a CasADi function.
+
+        It is called a few times: looking for equal parts in it would take longer than all calls.
+        """
         ca = casadi()
         parts = [ca.densify(self.c), ca.densify(ca.jacobian(self.c, self.z))]
-        return ca.Function("c", [self.z], ca.cse(parts))
+        return ca.Function("c", [self.z], parts)
 
     def slopes(self, z: Array) -> Array:
         """Return dc/dz (r, Z) at z; of a template over its passive coordinates, which follow."""

@@ -126,6 +126,12 @@ def _draw_bent(ax: Any, robot: Robot, names: Sequence[str], position: Array, mov
     planar = architecture_of(robot).planar
     axes = slice(0, 2) if planar else slice(0, 3)
     bent = position + moved
+    for i, parent in enumerate(architecture_of(robot).hangs(tuple(names)).parents):
+        # A rigid link between joints that lie apart
+        start = bent[parent, -1] if parent >= 0 else np.zeros(3)
+        rod = np.array([start, bent[i, 0]])
+        if np.ptp(rod, axis=0).max() > 1e-9 and (parent >= 0 or architecture_of(robot).open_chain):
+            ax.plot(*rod[:, axes].T, color=QUIET, linewidth=2.0, solid_capstyle="round")
     for i in range(len(names)):
         if not np.ptp(position[i], axis=0).any():  # a body without length
             continue

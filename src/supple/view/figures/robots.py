@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
@@ -14,6 +14,7 @@ from ...robot import Robot
 from ...structure import structure_of
 from ...studies.configuration import where
 from ...studies.vibration.neighbourhood import usual_pose
+from ..scene.drawing import MeshPart, draw_rods, draw_visuals
 from ..scene.scene import poses_of, told_pose
 from ..style import COLOURS, QUIET, finish, styled, wrapped
 from .plots import limits_of, set_planar_axes, set_spatial_axes
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_robot"]
 
+Array = NDArray[np.float64]
 MAX_POSES = 12  # panels in one figure
+LIGHT = np.array([-0.3, -0.5, 0.81])  # where the light comes from, base axes
 
 
 def plot_robot(
@@ -34,7 +37,8 @@ def plot_robot(
 ) -> Figure:
     """Draw a robot, undeformed, at one pose or one panel for each of several poses.
 
-    Links are lines along their beams, joints rings, and bodies at the ends dots. As in
+    Links are lines along their beams, joints rings, and bodies at the ends dots; rigid links
+    between joints are grey rods, or what they look like where a robot has visuals. As in
     [DiCastri2011], Figures 1 and 4, [DeLuca1991], Fig. 1, [Theodore1997], Fig. 3, and [Kuo2016],
     Figs. 1 and 2.
     """
@@ -58,9 +62,21 @@ def plot_robot(
     poses = poses_of(structure)
     ends = poses.p + poses.L[..., None] * poses.R[..., :, 0]
     lines = np.stack([poses.p, ends], axis=2)
-    box = limits_of(lines)
-
     planar = architecture_of(robot).planar
+    meshes = () if planar else draw_visuals(robot, names)[0]
+    dressed = {part.link for part in meshes}
+    parents = architecture_of(robot).hangs(names).parents
+    rods = [
+        rod
+        for rod in draw_rods(robot, poses.p, ends, poses.R, parents, poses.extent)
+        if rod.link not in dressed
+    ]
+    points = [lines.reshape(-1, 3)]
+    for number in range(count if meshes else 0):
+        corners, _ = _triangles(meshes, ends[number], poses.R[number])
+        points.append(corners.reshape(-1, 3))
+    box = limits_of(np.concatenate(points))
+
     columns = min(count, 4 if count > 4 or count == 4 else 3)
     rows = -(-count // columns)
     width, height, _ = np.ptp(box, axis=1)
@@ -78,6 +94,14 @@ def plot_robot(
             if number >= count:
                 ax.remove()
                 continue
+            if meshes:
+                _draw_meshes(ax, meshes, ends[number], poses.R[number])
+            for rod in rods:
+                start = ends[number, rod.link] if rod.link >= 0 else np.zeros(3)
+                R = poses.R[number, rod.link] if rod.link >= 0 else np.eye(3)
+                line = np.array([start, start + R @ np.asarray(rod.far_offset)])
+                line = line[:, : 2 if planar else 3]
+                ax.plot(*line.T, color=QUIET, linewidth=3.0, solid_capstyle="round")
             _draw_links(ax, robot, names, lines[number], planar)
             if planar:
                 set_planar_axes(
@@ -89,6 +113,33 @@ def plot_robot(
             ax.set_title(wrapped(told_pose(robot, asked.theta[number], here), 3.2, 9), fontsize=9)
         figure.suptitle(robot.name, fontsize=10)
     return finish(figure, path)
+
+
+def _draw_meshes(ax: Any, meshes: tuple[MeshPart, ...], places: Array, R: Array) -> None:
+    """What links look like, at one pose: ends of links (n, 3) and their axes (n, 3, 3)."""
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
+
+    # One collection of all triangles: matplotlib sorts within one, not between several
+    corners, colours = _triangles(meshes, places, R)
+    skin = Poly3DCollection(corners, facecolors=colours, edgecolors=colours, linewidths=0.2)
+    ax.add_collection3d(skin)
+
+
+def _triangles(meshes: tuple[MeshPart, ...], places: Array, R: Array) -> tuple[Array, Array]:
+    """Corners (F, 3, 3) of all meshes in base axes, and their shaded colours (F, 3)."""
+    corners = []
+    colours = []
+    for part in meshes:
+        vertices = part.vertices
+        if part.link >= 0:
+            vertices = places[part.link] + vertices @ R[part.link].T
+        faces = vertices[part.faces]
+        normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
+        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+        shade = 0.55 + 0.45 * np.abs(normals @ LIGHT)
+        corners.append(faces)
+        colours.append(np.clip(shade[:, None] * np.asarray(part.colour) / 255, 0, 1))
+    return np.concatenate(corners), np.concatenate(colours)
 
 
 def _draw_links(ax: Any, robot: Robot, names: tuple[str, ...], lines: Any, planar: bool) -> None:
@@ -107,7 +158,7 @@ def _draw_links(ax: Any, robot: Robot, names: tuple[str, ...], lines: Any, plana
         ax.text(*middle, f" {name}", fontsize=7, color="#3c4043")
     if planar:
         return
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     plates = architecture_of(robot).hangs(names).plates
     for (links, end), colour in zip(plates, (QUIET, COLOURS[1]), strict=False):

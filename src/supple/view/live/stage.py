@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..scene.posing import Bent, Riders, bend, bend_in_place, exaggeration, rods, strips
-from ..scene.scene import Cloud, Scene
+from ..scene.scene import Cloud, Scene, quaternions
 from .ground import Ground, add_light
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ ROLES = {
     "joint": (125, 135, 146),
     "plate": (185, 137, 74),
     "base": (154, 165, 176),
+    "link": RIGID,
 }
 # Viridis without its darkest fifth: rises evenly in lightness, safe for colour-blind readers
 MAP = np.array(
@@ -91,6 +92,7 @@ class Stage:
         self._labels: list[Any] = []
         self._strips: list[tuple[int, Any]] = []
         self._solids: list[tuple[list[int], Any]] = []
+        self._meshes: list[tuple[int, Any]] = []
         self._riders = Riders(())
         self._rods: Any = None
         self._poses: tuple[Array, ...] = ()
@@ -148,6 +150,18 @@ class Stage:
             colours = [ROLES[scene.solids[k].role] for k in some]
             batch.batched_colors = _linear(np.array(colours, float))
             self._solids.append((some, batch))
+        self._meshes = []
+        for k, part in enumerate(scene.meshes):
+            place = "/base" if part.link < 0 else f"/link/{part.link}"
+            handle = world.add_mesh_simple(
+                f"{place}/visual{k}",
+                part.vertices.astype(np.float32),
+                part.faces.astype(np.uint32),
+                color=part.colour,
+                flat_shading=True,
+                side="double",
+            )
+            self._meshes.append((part.link, handle))
         self._labels = [
             world.add_label(f"/link/{i}/name", link.name, visible=self.names)
             for i, link in enumerate(links)
@@ -214,6 +228,10 @@ class Stage:
             for some, handle in self._solids:
                 handle.batched_positions = centres[some].astype(np.float32)
                 handle.batched_wxyzs = turns[some].astype(np.float32)
+            for link, handle in self._meshes:
+                if link >= 0:
+                    handle.position = bent.centre[link, -1]
+                    handle.wxyz = quaternions(bent.R[link, -1])
             if self._rods is not None:
                 _draw_rods(self._rods, self.scene, bend(track, v, motion, scale))
             if self.names:
@@ -299,7 +317,8 @@ def _makeup(scene: Scene) -> tuple[Any, ...]:
     outlines = tuple(
         (link.name, link.corners.tobytes(), link.taper.tobytes()) for link in scene.links
     )
-    return outlines, scene.solids, scene.tracks[0].motion.shape[3]
+    visuals = tuple((part.link, part.vertices.tobytes()) for part in scene.meshes)
+    return outlines, scene.solids, visuals, scene.tracks[0].motion.shape[3]
 
 
 def _prism(corners: Array) -> Mesh:

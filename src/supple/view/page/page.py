@@ -234,13 +234,24 @@ def _packed_scene(scene: Scene) -> dict[str, Any]:
                 "energy": _packed(_once(track.energy) * 255, [1 / 255], "u8", np.uint8),
             }
         )
-    rest = {key: value for key, value in vars(scene).items() if key != "tracks"}
+    rest = {key: value for key, value in vars(scene).items() if key not in ("tracks", "meshes")}
     plain_rest = {
         key: [asdict(v) for v in value] if key in ("links", "solids", "shapes") else value
         for key, value in rest.items()
     }
     cloud = None if scene.cloud is None else asdict(scene.cloud)
-    return {**plain_rest, "tracks": tracks, "cloud": cloud}
+    meshes = []
+    for part in scene.meshes:
+        step = float(np.abs(part.vertices).max()) / 32767 or 1.0
+        meshes.append(
+            {
+                "link": part.link,
+                "colour": part.colour,
+                "vertices": _packed(part.vertices / step, [step], "i16", np.int16),
+                "faces": _packed(part.faces.astype(float), [1.0], "i16", np.int16),
+            }
+        )
+    return {**plain_rest, "tracks": tracks, "cloud": cloud, "meshes": meshes}
 
 
 def _once(values: Array) -> Array:

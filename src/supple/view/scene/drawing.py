@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from ...architectures.kinds import Delta, lower
 from ...architectures.tree import Kinematics, Tree, placed
 from ...beams.varying import VaryingBeam, beam_of
+from ...errors import SuppleError
+from ...files.meshes import read_mesh
+from ...kernels.meshes import Mesh, box_mesh, cylinder_mesh, sphere_mesh
 from ...robot import (
     Body,
     ClosureEnd,
@@ -22,14 +25,18 @@ from ...robot import (
     JointedLink,
     MechanismLink,
     Robot,
+    Visual,
+    remembered,
 )
 from ...sections import Box, Circle, General, Profile, Rectangle, Shape, Tube
 
-__all__ = ["Outline", "Solid", "draw_robot"]
+__all__ = ["MeshPart", "Outline", "Solid", "draw_robot", "draw_rods", "draw_visuals"]
 
 Array = NDArray[np.float64]
 STEEL = 7800.0  # a body is drawn as a steel ball of its mass
+MOST_STROKE = 20.0  # m: what a sliding joint without limits counts for in the size of a robot
 PLACES = 25  # along a link with stations
+ROD = 0.014  # half thickness of a rod between joints, over the robot's size
 NOMINAL = 0.012  # half thickness of a link whose section is not given, over the robot's size
 THINNEST = 0.004  # half thickness below which a link is drawn thicker than it is, over the size
 
@@ -56,13 +63,13 @@ class Solid:
 
     Attributes:
         offset: (3,), from that point.  axis: (3,), of a cylinder.  Both in link axes.
-        role: what it stands for: mass, joint, plate or base.  far, far_end, far_offset: where a
-        rod ends that begins there.
+        role: what it stands for: mass, joint, plate, base or link.  far, far_end, far_offset: where
+        a rod ends that begins there.
     """
 
     name: str
     kind: Literal["ball", "cylinder", "rod"]
-    role: Literal["mass", "joint", "plate", "base"]
+    role: Literal["mass", "joint", "plate", "base", "link"]
     link: int
     end: int
     offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -72,6 +79,111 @@ class Solid:
     far: int = -1
     far_end: int = 0
     far_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class MeshPart:
+    """A mesh that moves with a link's end; link -1: ground.
+
+    Attributes:
+        vertices: (V, 3), link axes from its end, m.  faces: (F, 3).  colour: red, green and blue,
+        0 to 255.
+    """
+
+    name: str
+    link: int
+    vertices: Array
+    faces: NDArray[np.int64]
+    colour: tuple[int, int, int]
+
+
+MOST_TRIANGLES = 6000  # of all meshes of a robot: what a page can sort as it moves
+PALE = (176, 184, 193)  # a visual without a colour
+
+
+Drawn = tuple[tuple[MeshPart, ...], tuple[str, ...]]
+
+
+def draw_visuals(robot: Robot, names: tuple[str, ...]) -> Drawn:
+    """Return the visuals of a robot whose links are called `names`, and the meshes that are lost.
+
+    All meshes together have about `MOST_TRIANGLES`. They are read once for a robot.
+    """
+    return remembered(robot, ("visuals", names), _visual_parts, robot, names)
+
+
+def _visual_parts(robot: Robot, names: tuple[str, ...]) -> Drawn:
+    tree = lower(robot)
+    each = [(-1, "base", visual) for visual in robot.visuals]
+    last = {}
+    for i, name in enumerate(names):
+        last[name.partition("@")[0]] = i  # the last piece of a cut link has its end
+    for name, i in last.items():
+        link = tree.described(name)
+        if isinstance(link, JointedLink):
+            each += [(i, name, visual) for visual in link.visuals]
+    # Larger shapes have more of the triangles
+    meshes = {}
+    sizes = {}
+    lost = []
+    for k, (_, _, visual) in enumerate(each):
+        try:
+            meshes[k] = _visual_mesh(visual)
+        except SuppleError as problem:
+            lost.append(str(problem))
+            continue
+        sizes[k] = float(np.ptp(meshes[k][0] * visual.scale, axis=0).max())
+    parts = []
+    for k, mesh in meshes.items():
+        i, name, visual = each[k]
+        vertices, faces = mesh
+        most = max(round(MOST_TRIANGLES * sizes[k] / sum(sizes.values())), 40)
+        if visual.mesh is not None and len(faces) > most:
+            vertices, faces = read_mesh(visual.mesh, most)
+        T = visual.transform
+        placed_vertices = vertices * np.asarray(visual.scale) @ T[:3, :3].T + T[:3, 3]
+        if np.prod(visual.scale) < 0:
+            faces = faces[:, ::-1]
+        red, green, blue = (round(255 * c) for c in visual.colour or np.array(PALE) / 255)
+        parts.append(MeshPart(name, i, placed_vertices, faces, (red, green, blue)))
+    return tuple(parts), tuple(lost)
+
+
+def _visual_mesh(visual: Visual) -> Mesh:
+    if visual.box is not None:
+        return box_mesh(visual.box)
+    if visual.cylinder is not None:
+        return cylinder_mesh(*visual.cylinder)
+    if visual.sphere is not None:
+        return sphere_mesh(visual.sphere)
+    assert visual.mesh is not None
+    return read_mesh(visual.mesh)
+
+
+def draw_rods(
+    robot: Robot, p: Array, ends: Array, R: Array, parents: tuple[int, ...], extent: float
+) -> tuple[Solid, ...]:
+    """Return rods between joints that mounts set apart: rigid links and columns under them.
+
+    Given roots p, ends (V, n, 3) and axes R (V, n, 3, 3) of links at V poses. A Delta is drawn
+    without, and ground bars of mechanisms are left out.
+    """
+    tree = lower(robot)
+    if tree.plug_in in _DRAWN:
+        return ()
+    found = []
+    for i, parent in enumerate(parents):
+        if parent < 0:
+            offset = p[:, i] if tree.open_chain else np.zeros((1, 3))
+        else:
+            offset = np.einsum("vji,vj->vi", R[:, parent], p[:, i] - ends[:, parent])
+        apart = float(np.linalg.norm(offset[0]))
+        if apart < 1e-4 * extent or np.abs(offset - offset[0]).max() > 1e-6 * extent:
+            continue
+        far = tuple(offset[0].tolist())
+        rod = Solid(f"rod {i}", "rod", "link", parent, 1, radius=ROD * extent)
+        found.append(replace(rod, far=parent, far_end=1, far_offset=far))
+    return tuple(found)
 
 
 def draw_robot(
@@ -232,8 +344,12 @@ def _extent(tree: Tree) -> float:
     """Size of a robot, m: of a chain its links in a row, of others what they span at rest."""
     links = tree.form.links
     if tree.open_chain:
-        half = [0.5 if link.joint.type == "prismatic" else 1.0 for link in links]
-        return sum(k * (link.length or 0.0) for k, link in zip(half, links, strict=True)) or 1.0
+        extent = 0.0
+        for link in links:
+            share = 0.5 if link.joint.type == "prismatic" else 1.0
+            extent += share * min(link.length or 0.0, MOST_STROKE)
+            extent += float(np.linalg.norm(link.joint.mount.xyz))
+        return extent or 1.0
     moved = placed(tree, tree.resolve(tree.usual()["theta"], None).at)
     tips = [moved.frame(i, None, np.eye(3), np.zeros(3))[1] for i in range(len(links))]
     return float(np.ptp(np.concatenate([*tips, moved.at.p[0]]), axis=0).max()) or 1.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -28,7 +28,7 @@ from ...studies.vibration.modes import Modes
 from ...studies.vibration.neighbourhood import Around, coordinates_of
 from ...studies.vibration.shapes import Shapes
 from ..wording import motors_of, tidy
-from .drawing import Outline, Solid, draw_robot
+from .drawing import MeshPart, Outline, Solid, draw_robot, draw_rods, draw_visuals
 
 __all__ = [
     "Cloud",
@@ -118,6 +118,7 @@ class Scene:
         true_scale: whether roots lie on the deformed robot, drawn as it is.  scale: otherwise, how
         many times larger than they are deformations are drawn; None for shapes without a size.
         moved: what their displacement is measured from.  cloud: places with a value, or None.
+        meshes: shapes that links look like.  around: corners of the box they fill at first.
     """
 
     title: str
@@ -137,6 +138,8 @@ class Scene:
     moved: str = "displacement"
     cloud: Cloud | None = None
     notes: tuple[str, ...] = ()
+    meshes: tuple[MeshPart, ...] = ()
+    around: tuple[tuple[float, ...], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, numbers and words."""
@@ -238,14 +241,50 @@ def well_seen(size: float, extent: float) -> float:
     return float(max(step * power for step in (1, 2, 5) if step * power <= room * (1 + 1e-12)))
 
 
+def _mesh_corners(poses: Poses, meshes: tuple[MeshPart, ...]) -> Array:
+    """Corners of the boxes around meshes, at all poses, (N, 3)."""
+    found = []
+    for part in meshes:
+        box = np.array([part.vertices.min(axis=0), part.vertices.max(axis=0)])
+        corners = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i, j, k in np.ndindex(2, 2, 2)])
+        if part.link < 0:
+            found.append(corners)
+            continue
+        turned = np.einsum("vij,cj->vci", poses.R[:, part.link], corners)
+        found.append((poses.ends[:, part.link, None] + turned).reshape(-1, 3))
+    return np.concatenate(found)
+
+
 def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> Scene:
     """Return a Scene framed around its poses."""
     low, high, extent = *poses.box, poses.extent
     links, solids = draw_robot(robot, names)
     centre = (low + high) / 2
     parents, tip, _ = architecture_of(robot).hangs(names)
-    notes = []
-    thin = [link.name for link in links if not link.real]
+    rods = draw_rods(robot, poses.p, poses.ends, poses.R, parents, extent)
+    meshes, lost = draw_visuals(robot, names)
+    around: tuple[tuple[float, ...], ...] = ()
+    if meshes:
+        # Links that are drawn as they look need no rods, pins and balls
+        dressed = {part.link for part in meshes}
+        rods = tuple(rod for rod in rods if rod.link not in dressed)
+        solids = tuple(s for s in solids if s.link not in dressed or s.name == "payload")
+        nothing = np.zeros((0, 2))
+        links = tuple(
+            replace(link, corners=nothing, real=True) if link.rigid and i in dressed else link
+            for i, link in enumerate(links)
+        )
+        corners = _mesh_corners(poses, meshes)
+        low = np.minimum(low, corners.min(axis=0))
+        high = np.maximum(high, corners.max(axis=0))
+        centre = (low + high) / 2
+        extent = float((high - low).max())
+        first = _mesh_corners(Poses(poses.p[:1], poses.R[:1], poses.L[:1]), meshes)
+        around = tuple(tuple(corner) for corner in (first.min(axis=0), first.max(axis=0)))
+    solids = (*solids, *rods)
+    notes = [f"Not drawn: {sentence}." for sentence in lost[:2]]
+    drawn = poses.L.max(axis=0) > 0
+    thin = [link.name for link, seen in zip(links, drawn, strict=True) if seen and not link.real]
     if thin:
         notes.append(f"Drawn thicker than they are, or without a known section: {', '.join(thin)}.")
     if any(solid.role == "mass" for solid in solids):
@@ -253,6 +292,8 @@ def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> S
     return Scene(
         links=links,
         solids=solids,
+        meshes=meshes,
+        around=around,
         centre=tuple(centre.tolist()),
         extent=extent,
         up=architecture_of(robot).up,  # against gravity, where there is any

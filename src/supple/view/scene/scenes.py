@@ -159,7 +159,8 @@ def pose_scene(robot: Robot) -> Scene:
 
 def is_elastic(robot: Robot) -> bool:
     """Return whether anything of a robot bends or is sprung, so that it has modes."""
-    asked = where(robot, **usual_pose(robot))
+    pose = usual_pose(robot)
+    asked = where(robot, pose.get("theta"), pose.get("position"))
     numbers = structure_of(robot, asked.at).known_numbers
     return bool(numbers.bends or numbers.sprung)
 

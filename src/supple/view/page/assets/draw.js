@@ -119,6 +119,20 @@ class Painter {
     if (dot(normal, sub(eye, points[0])) <= 0) return;
     this.face(points, normal, colour, alpha);
   }
+  /** Triangles of a mesh, seen from both sides: files do not agree on which is the outer one. */
+  triangles(points, faces, colour) {
+    const c = this.camera,
+      seen = points.map((p) => c.see(p)),
+      eye = add(c.target, times(c.back, c.distance));
+    for (const [i, j, k] of faces) {
+      const a = points[i];
+      let normal = unit(cross(sub(points[j], a), sub(points[k], a)));
+      if (dot(normal, sub(eye, a)) < 0) normal = times(normal, -1);
+      const corners = [seen[i], seen[j], seen[k]];
+      const depth = (corners[0][2] + corners[1][2] + corners[2][2]) / 3;
+      this.faces.push({ depth, seen: corners, fill: css(colour, this.shade(normal)) });
+    }
+  }
   cap(ring, inner, colour) {
     const middle = (some) => times(some.reduce(add), 1 / some.length);
     this.outward(ring, unit(sub(middle(ring), middle(inner))), colour);

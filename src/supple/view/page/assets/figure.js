@@ -40,11 +40,22 @@ function exaggeration(shape, extent) {
   return { factor: Number.isFinite(factor) ? factor : 0, largest: u };
 }
 
+/** Numbers three by three. */
+function threes(data) {
+  return Array.from({ length: data.length / 3 }, (_, k) => [data[3 * k], data[3 * k + 1], data[3 * k + 2]]);
+}
+
 class Figure {
   constructor(scene, painter) {
     this.scene = scene;
     this.painter = painter;
     this.tip = [0, 0, 0];
+    this.meshes = (scene.meshes ?? []).map(({ link, colour, vertices, faces }) => ({
+      link,
+      colour,
+      vertices: threes(unpack(vertices).data),
+      faces: threes(unpack(faces).data),
+    }));
   }
 
   /** Draw `links` (a pose) bent by `scale` times `shape`, coloured by `tint(link, station)`. */
@@ -61,6 +72,7 @@ class Figure {
     look.under?.(this);
     bent.forEach((stations, i) => this.link(i, stations, links[i], tint, look));
     this.scene.solids.forEach((solid) => this.solid(solid, links, bent, look));
+    this.meshes.forEach((mesh) => this.mesh(mesh, bent));
     this.painter.paint();
     if (look.names) this.names(bent, look);
   }
@@ -129,6 +141,13 @@ class Figure {
       const axis = place ? place.turn(solid.axis) : solid.axis;
       this.painter.cylinder(centre, axis, solid.radius, solid.height, colour);
     }
+  }
+
+  /** A shape that a link looks like, on its end. */
+  mesh({ link, colour, vertices, faces }, bent) {
+    const place = link < 0 ? null : bent[link].at(-1);
+    const points = place ? vertices.map((v) => add(place.centre, place.turn(v))) : vertices;
+    this.painter.triangles(points, faces, colour);
   }
 
   /** The plane the robot stands on, or lives in when it is planar. */

@@ -10,7 +10,7 @@ function toolsOf(v) {
   return node(
     "div",
     { class: "tools" },
-    v.playButton,
+    v.scene.shapes.length || v.clock ? v.playButton : null,
     button("home", "Reset view", () => {
       v.camera.reset();
       v.frame(true);

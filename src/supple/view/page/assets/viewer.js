@@ -2,6 +2,12 @@
 
 let viewers = 0;
 
+/** The eight corners of a box, given by its lowest and highest one. */
+function boxCorners(box) {
+  if (!box?.length) return [];
+  return Array.from({ length: 8 }, (_, k) => [0, 1, 2].map((axis) => box[(k >> axis) & 1][axis]));
+}
+
 class Viewer {
   constructor(scene) {
     this.scene = scene;
@@ -17,7 +23,7 @@ class Viewer {
       speed: 1,
       phase: 0,
       colouring: scene.true_scale ? "plain" : "displacement",
-      playing: !calm,
+      playing: !calm && Boolean(scene.shapes.length || this.clock),
       names: false,
     };
     this.timed = []; // plots over time, marked at the present
@@ -209,6 +215,7 @@ class Viewer {
         joint: colour("--joint"),
         plate: colour("--plate"),
         base: colour("--base"),
+        link: colour("--joint"),
       },
       under: (figure) => {
         if (this.scene.cloud) this.cloud(figure.painter);
@@ -247,13 +254,13 @@ class Viewer {
   /** Points to keep in sight: the robot as it stands, or all it passes in time. */
   reached(links) {
     const ends = (some) => some.flatMap((l) => [l.p, l.end]);
-    const around = this.scene.cloud?.places ?? [];
+    const around = [...(this.scene.cloud?.places ?? []), ...boxCorners(this.scene.around)];
     if (!this.clock) return [[0, 0, 0], ...ends(links), ...around];
     const every = Math.ceil(this.clock.V / 60);
     this.passed ??= Array.from(this.clock.at)
       .filter((_, k) => k % every === 0)
       .flatMap((t) => ends(this.clock.pose(t)));
-    return [[0, 0, 0], ...this.passed];
+    return [[0, 0, 0], ...this.passed, ...around];
   }
   floor(points) {
     return Math.min(...points.map((p) => dot(p, unit(this.scene.up)))) - 0.03 * this.scene.extent;
