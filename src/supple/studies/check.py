@@ -33,6 +33,8 @@ from .vibration.modes import modes
 __all__ = ["Check", "check", "stresses"]
 
 Array = NDArray[np.float64]
+WORST_POSES = 64  # tried in each round of the search for the worst pose
+WORST_ROUNDS = 5  # each in a box of a quarter of the size
 # Below and above these a number is more likely in another unit: key, least, most, its own unit.
 PLAUSIBLE: tuple[tuple[str, float, float, str], ...] = (
     ("young_modulus", 1e6, 2e12, "Pa"),
@@ -144,7 +146,11 @@ class Check(Answer):
 
 @checked(robot=a_robot, theta=optional(reals), position=optional(reals))
 def check(
-    robot: Robot, theta: ArrayLike | None = None, *, position: ArrayLike | None = None
+    robot: Robot,
+    theta: ArrayLike | None = None,
+    *,
+    position: ArrayLike | None = None,
+    worst: bool = False,
 ) -> Check:
     """Summarise a robot at one pose: the numbers an engineer looks at first.
 
@@ -159,6 +165,10 @@ def check(
         Joint coordinates (joints,), rad or m. Default: zero, or the usual pose of the robot.
     position : array_like, optional
         Instead, position (3,) of a Delta's platform, m.
+    worst : bool
+        Look for the pose within the joint limits at which the tip sags most, or where nothing sags
+        at which the first frequency is lowest, and take that one. It is found among some hundred
+        poses and then nearby: no pose that is much worse is likely, none is excluded.
 
     Returns
     -------
@@ -171,11 +181,20 @@ def check(
     >>> round(found.mass, 2), round(found.frequency_hz, 3)
     (135.19, 4.865)
     """
-    asked = _pose(robot, theta, position)
+    if worst and (theta is not None or position is not None):
+        raise SuppleError("worst looks for the pose itself: leave theta and position out")
+    pose = _worst_pose(robot) if worst else {"theta": theta, "position": position}
+    asked = _pose(robot, pose.get("theta"), pose.get("position"))
     if not asked.single:
         raise SuppleError("a check is of one configuration: give theta (joints,), or one position")
     structure = structure_of(robot, asked.at)
-    notes = _units(robot) + _walls(robot) + _limits(robot, asked) + _idle_inertias(robot)
+    notes = (
+        _units(robot)
+        + _walls(robot)
+        + _beams_off_their_rows(robot)
+        + _limits(robot, asked)
+        + _idle_inertias(robot)
+    )
     first = sag = None
     held: dict[str, float] = {}
     stress: dict[str, tuple[float, float | None]] = {}
@@ -217,6 +236,43 @@ def check(
     at, reach = asked.take(asked.theta), architecture_of(robot).reach
     moves = mobility(robot, **place).sentence
     return Check(robot, at, reach, total, first, sag, held, stress, tuple(notes), moves)
+
+
+def _worst_pose(robot: Robot) -> dict[str, Any]:
+    """The pose of largest sag, else of lowest frequency, by sampling that closes in on it."""
+    from scipy.stats import qmc
+
+    family = architecture_of(robot)
+    coordinates = family.coordinates()
+    start = np.asarray(family.usual()[family.asked_by], float)
+    if not coordinates:
+        return {family.asked_by: start}
+    low = np.array([coordinate.low for coordinate in coordinates])
+    high = np.array([coordinate.high for coordinate in coordinates])
+    best = np.clip(start, low, high)
+    half = (high - low) / 2
+    centre = (high + low) / 2
+    for _ in range(WORST_ROUNDS):
+        sample = qmc.Sobol(len(coordinates), seed=1).random(WORST_POSES)
+        poses = np.clip(centre + (2 * sample - 1) * half, low, high)
+        poses = np.concatenate([best[None], poses])
+        given: dict[str, Any] = {family.asked_by: poses}
+        # How bad each pose is; NaN where the robot cannot stand
+        try:
+            badness = np.linalg.norm(statics(robot, **given).tip_displacement, axis=-1)
+        except SuppleError:
+            badness = np.zeros(len(poses))
+        if not np.nanmax(badness) > 0:
+            try:
+                badness = -modes(robot, count=1, **given).omega[:, 0]
+            except SuppleError:
+                break  # nothing is elastic: every pose is as good
+        if np.isnan(badness).all():
+            break
+        best = poses[int(np.nanargmax(badness))]
+        centre = best
+        half = half / 4
+    return {family.asked_by: best}
 
 
 def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> Where:
@@ -385,6 +441,21 @@ def _walls(robot: Robot) -> list[str]:
     return notes
 
 
+def _beams_off_their_rows(robot: Robot) -> list[str]:
+    """Return notes about links that bend along +x while their row of a DH table leads along -x."""
+    notes: list[str] = []
+    for path, link in architecture_of(robot).parts().items():
+        row = getattr(getattr(link, "joint", None), "dh", None)
+        bends = link.theory != "rigid" and link.length
+        if row is not None and row.convention == "standard" and bends and row.a < 0:
+            notes.append(
+                f"{path}.joint.dh: a is {row.a:g}, but beams run along +x, away from "
+                f"the next joint: give a: {-row.a:g}, add 180deg to theta, and take 180deg off the "
+                "theta of the next row (where alpha is not zero, negate it too)"
+            )
+    return notes
+
+
 def _idle_inertias(robot: Robot) -> list[str]:
     """Hub inertias that count for nothing: one value is about the axis, along which a joint slides.
 
@@ -441,8 +512,9 @@ def _large_sag(robot: Robot, sag: float) -> list[str]:
     reach = architecture_of(robot).reach
     if reach is None or not sag > LARGE_SAG * reach:
         return []
+    part = f"{sag / reach:.0%} of" if sag < reach else "more than"
     return [
-        f"the tip sags by {1e3 * sag:.4g} mm, {sag / reach:.0%} of the reach {reach:.4g} m: "
+        f"the tip sags by {1e3 * sag:.4g} mm, {part} the reach {reach:.4g} m: "
         "deflections are taken as small, so that this is no more than an indication; check the "
         "sizes of the sections, young_modulus and the masses, or make the links stiffer"
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from ...robot import Robot
 
 __all__ = ["check", "robots", "schema"]
+
+Worst = Annotated[
+    bool,
+    typer.Option(
+        "--worst", help="At the pose of largest sag within the joint limits, not at zero."
+    ),
+]
 
 
 def robots(json: Json = False) -> None:
@@ -40,6 +47,7 @@ def check(
     file: File,
     at: At = None,
     position: Position = None,
+    worst: Worst = False,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -61,7 +69,7 @@ def check(
         print_json({"file": file, "valid": False, "faults": list(faults)})
         raise typer.Exit(2) from None
     place = asked(robot, at, position) if (at, position) != (None, None) else {}
-    seen, found = ask(robot, **place), _summary(robot)
+    seen, found = ask(robot, worst=worst, **place), _summary(robot)
     if json:
         engineer = {
             "configuration": seen.theta,
