@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from gallery_pages import write_gallery
 from reference_pages import write_all
 
 from pictures import draw_all
@@ -57,7 +58,14 @@ def plain(app, what, name, obj, options, lines):
             lines[number] = "".join(parts)
 
 
+def write_gallery_pages(app):
+    """Run the scripts of the gallery and write their pages beside them."""
+    source = Path(app.srcdir)
+    write_gallery(source / "gallery", source / "_pictures" / "gallery")
+
+
 def setup(app):
     app.connect("builder-inited", lambda app: draw_all(Path(app.srcdir) / "_pictures"))
     app.connect("builder-inited", lambda app: write_all(Path(app.srcdir) / "reference"))
+    app.connect("builder-inited", write_gallery_pages)
     app.connect("autodoc-process-docstring", plain, priority=100)  # before napoleon

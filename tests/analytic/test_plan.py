@@ -47,7 +47,7 @@ def test_the_fastest_move_of_a_spring_mass_pair() -> None:
     before = np.flatnonzero(np.diff(sign) != 0)
     piece = found.duration / (len(found.t) - 1)
     assert found.t[before] == pytest.approx([t1, T / 2, T - t1], abs=2 * piece)
-    assert found.residual < 2e-3
+    assert found.residual < 1e-6
 
 
 def test_it_begins_and_ends_at_rest_and_keeps_limits() -> None:
@@ -66,7 +66,7 @@ def test_the_motion_is_that_of_the_equations() -> None:
     model = pair()
     found = supple.plan(model, [0.0], [1.0], effort_limit=EFFORT, pieces=50)
     end = replayed(found)
-    assert end == pytest.approx([1, 0, 0, 0], abs=2e-3)
+    assert end == pytest.approx([1, 0, 0, 0], abs=2e-5)
 
 
 def replayed(found: supple.Plan) -> np.ndarray:
@@ -93,11 +93,11 @@ def test_efforts_make_the_move_of_soft_links() -> None:
     found = supple.plan(model, [0, 0], [0.9, 0.7], 3.0, effort_limit=[3, 1.5])
     assert found.residual < 0.01
     end = replayed(found)
-    assert end[:2] == pytest.approx([0.9, 0.7], abs=0.009)
-    assert np.abs(end[model.size : model.size + 2]).max() < 0.01 * np.abs(found.qd).max()
+    assert end[:2] == pytest.approx([0.9, 0.7], abs=1e-3)
+    assert np.abs(end[model.size : model.size + 2]).max() < 1e-3 * np.abs(found.qd).max()
     run = supple.simulate(model, tau=found.tau, q0=found.q[0])
     assert run.t[-1] == pytest.approx(found.duration)
-    assert run.q[-1, :2] == pytest.approx([0.9, 0.7], abs=0.009)
+    assert run.q[-1, :2] == pytest.approx([0.9, 0.7], abs=1e-3)
     again = supple.simulate(model, tau=(found.t, found.tau), q0=found.q[0], duration=3.0)
     assert again.q[-1] == pytest.approx(run.q[-1], abs=1e-6)
 
@@ -116,8 +116,15 @@ def test_least_effort_is_least() -> None:
     squares = (stiff.inverse_dynamics(q, qd, qdd) ** 2).sum(axis=1)
     quintic = 0.3 * np.trapezoid(squares, s)
     # efforts rise from rest in three intervals, whose lengths are periods of the fast modes
-    assert optimum < found.effort < (optimum + quintic) / 2
-    assert found.residual < 1e-3
+    assert optimum < found.effort < 1.04 * optimum < quintic
+    assert found.residual < 1e-4
+    most = np.abs(found.tau).max(axis=0)
+    tight, loose = (
+        supple.plan(model, start, end, 0.3, effort_limit=factor * most, pieces=20).effort
+        for factor in (0.9, 3.0)
+    )
+    assert loose == pytest.approx(found.effort, rel=1e-9)
+    assert loose < tight < 1.02 * loose
 
 
 def test_shortening_is_no_linear_part_of_a_deflection() -> None:
@@ -128,7 +135,7 @@ def test_shortening_is_no_linear_part_of_a_deflection() -> None:
     limit = 0.7 * most
     kept = supple.plan(model, [0.0], [0.5], effort_limit=2.0, deflection_limit=limit, pieces=30)
     bent = max(np.linalg.norm(model.deflection_at(q, "bar", 1.0)) for q in kept.q)
-    assert bent == pytest.approx(limit, rel=5e-3)
+    assert bent == pytest.approx(limit, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -230,9 +237,9 @@ def test_loops_are_shut_along_a_plan() -> None:
     found = supple.plan(model, start, end, effort_limit=4.0, pieces=20)
     assert 0.999 * 4.0 < np.abs(found.tau).max() <= 4.0 * (1 + 1e-6)
     run = supple.simulate(model, tau=found.tau, q0=found.q[0], samples=len(found.t) - 1)
-    np.testing.assert_allclose(run.q, found.q, atol=1e-3)
-    assert np.abs(run.qd[-1]).max() < 1e-2 * np.abs(run.qd).max()
-    assert found.tried(model).residual < 1e-3
+    np.testing.assert_allclose(run.q, found.q, atol=1e-5)
+    assert np.abs(run.qd[-1]).max() < 1e-4 * np.abs(run.qd).max()
+    assert found.tried(model).residual < 1e-5
     line = supple.effort_limited(model, [start, end], effort_limit=4.0)
     assert found.duration < line.duration < 1.3 * found.duration
     efforts = line.effort(np.linspace(0, line.duration, 301))

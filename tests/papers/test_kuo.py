@@ -87,3 +87,21 @@ def test_inverted_u_of_the_errata() -> None:
     with pytest.warns(supple.SmallRangeWarning):
         found = supple.follow(robot, supple.InvertedU(), damping=supple.Rayleigh(0.05))
     assert 1e3 * np.abs(found.peak[:3]) == pytest.approx(peaks, rel=0.01)
+
+
+@pytest.mark.slow
+def test_half_length_motion_is_that_of_a_model_in_the_rigid_frame():
+    """The frame of (18), (59) from chords and ends, beside places of sections in a Model.
+
+    A hundred times as stiff, so that what is of second order in the deflection is below 1e-4.
+    """
+    from supple.papers.kuo import half_length_motion
+
+    steel = {"materials.steel.young_modulus": 210e12, "materials.steel.shear_modulus": 80e12}
+    stiff = supple.load("kuo-delta").with_(steel)
+    model = supple.build(stiff, supple.FiniteElements(1), stiffening=True, damping=0.05)
+    run = supple.follow(model, supple.InvertedU(), dt=2e-2)
+    for leg in (0, 1):
+        right = run.deflection(f"lower{leg + 1}", 0.5, "rigid")
+        ours = half_length_motion(run, leg)[1][:, :3]
+        assert np.abs(ours - right).max() < 1e-4 * np.abs(right).max()

@@ -153,3 +153,14 @@ def test_a_table_of_rows_is_imported(convention: str, tmp_path: Path, console: C
     assert supple.forward(robot, theta).position == pytest.approx(
         product(rows, theta)[:3, 3], abs=1e-12
     )
+
+
+def test_check_notes_a_beam_that_runs_away_from_its_row() -> None:
+    """The kinematics are right, but the beam is mirrored: 20.6 Hz instead of 30.3 on a UR5."""
+    material = {"young_modulus": 70e9, "poisson_ratio": 0.3, "density": 2700}
+    tube = {"shape": "tube", "diameter": 0.1, "wall": 0.003}
+    row = {"a": -0.4, "d": 0, "alpha": 0, "theta": 0}
+    link = {"name": "boom", "length": 0.4, "material": material, "section": tube}
+    link["joint"] = {"type": "revolute", "dh": row}
+    robot = supple.SerialRobot.model_validate({"name": "arm", "links": [link]})
+    assert any("links.boom.joint.dh: a is -0.4" in note for note in supple.check(robot).notes)

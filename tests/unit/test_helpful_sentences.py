@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import supple
@@ -124,3 +126,30 @@ def test_weights(given: object, sentence: str) -> None:
     model = supple.build("de-luca-two-link", supple.AssumedModes(1))  # type: ignore[arg-type]
     with pytest.raises(SuppleError, match=sentence):
         supple.lqr(model, [0, 0], state_weight=given)  # type: ignore[arg-type]
+
+
+def test_degrees_for_radians() -> None:
+    with pytest.warns(supple.RobotWarning, match="joint link1 by 45 rad, 7.16 turns"):
+        supple.modes("industrial-3", [45, 90, 0], count=1)  # type: ignore[arg-type]
+
+
+def test_a_misspelt_file_names_its_neighbour(tmp_path: Path) -> None:
+    file = tmp_path / "my-arm.yaml"
+    supple.dump(supple.load("industrial-3"), file)
+    with pytest.raises(SuppleError, match=r"did you mean '.*my-arm\.yaml'"):
+        supple.load(tmp_path / "my-amr.yaml")
+
+
+def test_a_tab() -> None:
+    with pytest.raises(SuppleError, match="indent with spaces, not with tabs"):
+        supple.loads("supple: 1\nlinks:\n\t- name: a\n")
+
+
+def test_a_law_for_something_else_says_what_to_do() -> None:
+    model = supple.build("de-luca-two-link", supple.AssumedModes(1))  # type: ignore[arg-type]
+    finer = supple.build("de-luca-two-link", supple.AssumedModes(2))  # type: ignore[arg-type]
+    with pytest.raises(SuppleError, match=r"design it for this one, supple\.lqr\(model, theta\)"):
+        supple.linearize(finer, controller=supple.lqr(model, [0, 0]))
+    law = supple.lqg(model, [0, 0], period=1e-3)
+    with pytest.raises(SuppleError, match=r"or give Sampled\(law, 0\.001\)"):
+        supple.linearize(model, controller=supple.Sampled(law, 2e-3))

@@ -92,7 +92,7 @@ class Basis(Held, ABC):
 
 @dataclass(frozen=True)
 class AssumedModes(Basis):
-    """Basis of the lowest natural shapes of each link, clamped at its root, with a load at its end.
+    """Basis of the lowest natural shapes of each link, with a load at its end.
 
     Parameters
     ----------
@@ -111,6 +111,11 @@ class AssumedModes(Basis):
         Scaling of the shapes of a sliding link along its length: as for other links, C_i = 1 of the
         paper, unit integral of psi^2, unit tip value, or constant modal mass. The motion does not
         depend on it.
+    root : {"clamped", "pinned"}
+        Root of a link whose natural shapes are taken: clamped, or free to turn about its joint
+        ("unconstrained" shapes, without the inertia of hub and rotor). Sliding links are clamped
+        by their hub. Both converge to the same answers; pinned shapes have no moment at the root
+        and do so slowly where a joint is held.
 
     References
     ----------
@@ -129,6 +134,7 @@ class AssumedModes(Basis):
     axial: Count = 0
     torsion: Count | None = None
     normalisation: Normalisation = "mass"
+    root: Literal["clamped", "pinned"] = "clamped"
     from_above: ClassVar[bool] = True
 
     checks: ClassVar = {
@@ -137,6 +143,7 @@ class AssumedModes(Basis):
         "axial": counts(0),
         "torsion": optional(counts(0)),
         "normalisation": one_of(*NORMALISATIONS),
+        "root": one_of("clamped", "pinned"),
     }
 
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
@@ -164,13 +171,19 @@ class AssumedModes(Basis):
                 f"torsion is {torsion} but link {i + 1} has no inertia in torsion: give it "
                 "polar_inertia_per_length, or ask for torsion=0 there"
             )
-        return assumed_shapes(beam, end, per_link(self.count, i), axial, torsion)
+        pinned = self.root == "pinned"
+        return assumed_shapes(beam, end, per_link(self.count, i), axial, torsion, pinned)
 
     def sliding(self, i: int, beam: AnyBeam, end: EndLoad) -> SlidingShapes:
         """Return natural shapes that follow the free length.
 
         Of a beam with stations they are those of its whole length, stretched to the free one.
         """
+        if self.root != "clamped":
+            raise SuppleError(
+                f"root is '{self.root}', but link {i + 1} slides through its hub, which clamps it: "
+                "leave root out, or use FiniteElements"
+            )
         axial = per_link(self.axial, i) if beam.deforms.EA else 0
         more = any(beam.deforms.kGA) or axial > 0
         found: SlidingShapes | None = None

@@ -60,7 +60,10 @@ def as_lists(outputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def print_outputs(outputs: Mapping[str, Any], still: bool = False) -> None:
-    """Print a row for each value: its size at the end and its largest, or alone at rest."""
+    """Print a row for each value: its size at the end and its largest, or alone at rest.
+
+    Outputs are named by what was typed, which says what each of their values is.
+    """
     import numpy as np
 
     if not outputs:
@@ -68,11 +71,13 @@ def print_outputs(outputs: Mapping[str, Any], still: bool = False) -> None:
     rows = []
     for name, values in outputs.items():
         parts = np.atleast_2d(values) if still else np.asarray(values).reshape(len(values), -1)
-        for k, column in enumerate(parts.T):
-            word = name if parts.shape[1] == 1 else f"{name}.{k + 1}"
-            last, most = f"{column[-1]:.6g}", f"{np.abs(column).max():.6g}"
-            rows.append((word, last) if still else (word, last, most))
+        numbered = tuple((f"{k + 1}", "SI") for k in range(parts.shape[1]))
+        entries = output_of(name).entries or numbered
+        for (entry, unit), column in zip(entries, parts.T, strict=True):
+            word = f"{name} {entry}".rstrip()
+            last = f"{column[-1] + 0.0:.6g}"  # -0 is 0
+            largest = f"{np.abs(column).max():.6g}"
+            rows.append((word, last, unit) if still else (word, last, largest, unit))
     say("")
-    print_table(
-        ("output (SI)", "at rest>") if still else ("output (SI)", "at the end>", "largest>"), rows
-    )
+    times = ("at rest>",) if still else ("at the end>", "largest>")
+    print_table(("output", *times, "unit"), rows)

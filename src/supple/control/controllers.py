@@ -578,7 +578,9 @@ class LQR(Controller):
     def check(self, model: Model) -> None:
         if self.gain.shape != (model.joints, 2 * model.size):
             raise SuppleError(
-                f"this LQR has a gain of shape {self.gain.shape}: it was made for another model"
+                f"this LQR has a gain of shape {self.gain.shape}, the model needs "
+                f"({model.joints}, {2 * model.size}): it was made for another model; design it for "
+                "this one, supple.lqr(model, theta)"
             )
 
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:

@@ -157,7 +157,8 @@ class LinearController(StatefulController):
             if abs(self.period - period) > 1e-9 * period:
                 raise SuppleError(
                     f"this law was designed for a period of {self.period:g} s: it cannot run with "
-                    f"{period:g} s"
+                    f"{period:g} s; design it again with period={period:g}, or give "
+                    f"Sampled(law, {self.period:g})"
                 )
             return self
         # By the trapezoidal rule, s = 2 (z - 1) / (T (z + 1)): stable systems stay stable

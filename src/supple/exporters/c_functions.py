@@ -11,6 +11,7 @@ from ..architectures.kinds import architecture_of
 from ..control.controllers import Controller
 from ..equations.closed.coupled import ClosedFunctions
 from ..equations.model import Model
+from ..errors import SuppleError
 from ..outputs.measuring import function as output_function
 from ..outputs.output import Output
 from .c_source import CFunction, row_by_row
@@ -231,16 +232,27 @@ def stiffness_by_differences(inverse_dynamics: Any, gravity: Any, q: Array) -> A
     """Return the elastic stiffness (N, N) about q from the two functions, by central differences.
 
     Their difference at rest is the elastic force, which is linear, or nearly so where loops close.
+    A slide at the end of its stroke is moved to one side alone.
     """
     size = len(q)
     step = 1e-5
     rest = np.zeros(size)
     stiffness = np.zeros((size, size))
     for k in range(size):
-        moved = np.zeros(size)
-        moved[k] = step
         forces = []
-        for at in (q + moved, q - moved):
-            forces.append(inverse_dynamics(at, rest, rest) - gravity(at))
-        stiffness[:, k] = (forces[0] - forces[1]) / (2 * step)
+        shifts = []
+        for shift in (step, -step, 0.0):
+            at = q.copy()
+            at[k] += shift
+            try:
+                force = inverse_dynamics(at, rest, rest) - gravity(at)
+            except SuppleError:
+                if shift == 0:
+                    raise
+                continue
+            forces.append(force)
+            shifts.append(shift)
+            if len(forces) == 2:
+                break
+        stiffness[:, k] = (forces[0] - forces[1]) / (shifts[0] - shifts[1])
     return np.asarray((stiffness + stiffness.T) / 2)

@@ -109,9 +109,9 @@ def export(
     robot_or_model : Robot, Model or str
         What to export. A Robot is built with `basis` where equations of motion are needed.
     to : str
-        The format: c, fmu, mujoco, exudyn, simscape, matlab, urdf.
+        The format: c, fmu, mujoco, exudyn, simscape, matlab, urdf, sdf.
     path : str or Path
-        File to write (fmu, mujoco), or folder (the others).
+        File to write (fmu, mujoco, sdf), or folder (the others).
     basis : Basis, optional
         Shape functions of a Robot's links. Default: ``AssumedModes(2)``.
     theta0 : array_like, optional

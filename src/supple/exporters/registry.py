@@ -14,6 +14,7 @@ EXPORTERS: dict[str, str] = {
     "fmu": "fmu:Fmu",
     "mujoco": "mujoco_model:Mujoco",
     "urdf": "urdf_files:UrdfFiles",
+    "sdf": "sdf_files:SdfFile",
     "exudyn": "exudyn_script:Exudyn",
     "simscape": "simscape_bodies:Simscape",
     "matlab": "matlab_models:MatlabModels",

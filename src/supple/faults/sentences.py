@@ -97,6 +97,9 @@ def _of_key(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:
     """What is wrong with the key at the end of `place`."""
     key, kind = place[-1], error["type"]
     if kind == "extra_forbidden":
+        if str(key).isdigit():  # {length: 1,2} is a length of 1 and a key 2
+            told = f"unknown key {shown(key)}: is it the rest of a decimal comma?"
+            return f"{told} write a point, 1.{key}"
         return unknown_key(str(key), known_keys(model, data, place[:-1]))
     if kind == "missing":
         return f"{key} is missing: add it{_meaning(key)}"
@@ -154,10 +157,6 @@ def literals(error: Any) -> list[str]:
 def unknown_key(key: str, known: Iterable[str]) -> str:
     """A sentence for a key that is not known, with the nearest one that is."""
     keys = list(known)
-    if key.isdigit():  # {length: 1,2} is a length of 1 and a key 2
-        return (
-            f"unknown key {shown(key)}: is it the rest of a decimal comma? write a point, 1.{key}"
-        )
     if near := nearest(key, keys):
         return f"unknown key {shown(key)}: did you mean '{near}'?"
     return f"unknown key {shown(key)}: known here are {', '.join(keys) or 'none'}"

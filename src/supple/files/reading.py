@@ -58,6 +58,8 @@ def read(text: str, where: str = "", limit: int = SIZE_LIMIT) -> Document:
         mark = getattr(problem, "problem_mark", None)
         said = getattr(problem, "problem", None) or getattr(problem, "reason", None) or "unreadable"
         told = " ".join(str(said).split()) + (f" (line {mark.line + 1})" if mark else "")
+        if mark and "\t" in "".join(text.splitlines()[mark.line : mark.line + 1]):
+            told += "; indent with spaces, not with tabs"
         raise RobotError([f"this is not YAML: {told}"], where) from None
     return Document(builder.root, builder.lines, builder.faults)
 

@@ -242,6 +242,10 @@ def _text(name: str) -> str:
         known = library.names()
         near = nearest(Path(name).name.removesuffix(".yaml"), known)
         hint = f"did you mean '{near}'?" if near else f"the library holds {', '.join(known)}"
+        folder = Path(name).parent
+        beside = nearest(Path(name).name, os.listdir(folder)) if folder.is_dir() else None
+        if beside:
+            hint = f"did you mean '{folder / beside}'?"
         not_found = f"{shown(name)} is neither a file nor a robot of the library: {hint}"
         raise SuppleError(not_found) from None
     except (OSError, ValueError) as problem:

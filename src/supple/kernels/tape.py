@@ -21,7 +21,16 @@ from numpy.typing import NDArray
 
 from . import _tape
 
-__all__ = ["TERMS", "Node", "Recorder", "Tape", "known_table", "played", "replayed"]
+__all__ = [
+    "TERMS",
+    "Node",
+    "Recorder",
+    "Tape",
+    "known_table",
+    "played",
+    "replayed",
+    "table_known_by",
+]
 
 Array = NDArray[np.float64]
 ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH = range(11)  # as in _tape.c
@@ -225,6 +234,11 @@ def known_table(table: Array, number: float | None = None) -> float:
         number = float(int.from_bytes(blake2b(table.tobytes(), digest_size=6).digest(), "big"))
     _TABLES[number] = table
     return number
+
+
+def table_known_by(number: float) -> Any:
+    """Return the table (pieces, rows, TERMS) of a number that `known_table` gave, or None."""
+    return _TABLES.get(number)
 
 
 def replayed(function: Any) -> Tape | None:

@@ -92,6 +92,8 @@ class _Problem:
             plus, minus = 1 / (at - s), 1 / (at - s.conjugate())
         else:
             turn = np.exp(-2j * np.pi * f / self.rate)
+            # a trial pole that grows beyond all bounds must not overflow; no decay is near it
+            s = complex(min(s.real, 50.0 * self.rate / self.count), s.imag)
             z = np.exp(s / self.rate)
             last = np.exp(s * self.count / self.rate)
             plus = (1 - last) / (1 - z * turn)

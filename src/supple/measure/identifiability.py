@@ -26,7 +26,7 @@ __all__ = ["Blindness", "blind_directions", "describe_blindness"]
 Array = NDArray[np.float64]
 TAKES_PART = 0.1  # share of a parameter in a direction from which it is named
 MODES = 5  # at poses that are proposed
-NINETY = (math.pi / 2, -math.pi / 2, math.pi / 4, -math.pi / 4, 0.0)
+NINETY = (math.pi / 2, -math.pi / 2, math.pi / 4, -math.pi / 4)
 
 
 @dataclass(frozen=True)
@@ -117,21 +117,21 @@ def _helpful_pose(p: ParameterSet, x: Array, direction: Array) -> str:
         up, down = p.setting(x + step).robot, p.setting(x - step).robot
     except SuppleError:
         return ""
+    at_zero = np.array([0.5 if slides else 0.0 for _, slides in motors])
+    poses = {"all joints at 0": at_zero}
     for k, (name, slides) in enumerate(motors):
-        if slides:
+        for angle in () if slides else NINETY:
+            pose = at_zero.copy()
+            pose[k] = angle
+            others = " and all others at 0" if len(motors) > 1 else ""
+            poses[f"{name} at {math.degrees(angle):.0f} deg{others}"] = pose
+    for description, theta in poses.items():
+        try:
+            f = [modes(robot, theta, count=MODES).omega for robot in (up, down)]
+        except SuppleError:
             continue
-        for angle in NINETY:
-            theta = np.zeros(len(motors))
-            for j, (_, other_slides) in enumerate(motors):
-                if other_slides:
-                    theta[j] = 0.5
-            theta[k] = angle
-            try:
-                f = [modes(robot, theta, count=MODES).omega for robot in (up, down)]
-            except SuppleError:
-                continue
-            gain = float(np.abs(np.log(f[0] / f[1])).max()) / 2e-3
-            if gain > 1.05 * best:
-                best = gain
-                words = f"{name} at {math.degrees(angle):.0f} deg"
+        gain = float(np.abs(np.log(f[0] / f[1])).max()) / 2e-3
+        if gain > 1.05 * best:
+            best = gain
+            words = description
     return words if best > 1e-4 else ""

@@ -298,7 +298,7 @@ def _analyse(
     if found is None:
         kind = "sweep" if kind == "sweep" else "ambient"
         found = _ambient(values, signals.rate, limits, sweep=kind == "sweep")
-    found = _sort_out_harmonics(found, signals.duration)
+    found = _sort_out_harmonics(found, free_decay=kind in ("ringdown", "hammer"))
     if count is not None and len(found.frequency_hz) > count:
         keep = np.sort(np.argsort(-found.strength)[:count])
         found = found.take(keep)
@@ -618,7 +618,7 @@ def _analyse_spectrum(
         (np.zeros(0, int), none, none, np.zeros(0, bool)),
         resolution,
     )
-    found = _sort_out_harmonics(found, 1 / resolution)
+    found = _sort_out_harmonics(found, free_decay=False)
     thinned = _thinned(f, power, fit.model, limits[1])
     return Resonances(
         (recording.name,),
@@ -643,13 +643,18 @@ def _analyse_spectrum(
     )
 
 
-def _sort_out_harmonics(found: _Found, duration: float) -> _Found:
+def _sort_out_harmonics(found: _Found, free_decay: bool) -> _Found:
     """Take lines out that nothing damps and that stand where mains or a motor put them."""
     if not len(found.frequency_hz):
         return found
     f, z = found.frequency_hz, found.damping_ratio
     # a line narrower than the record resolves, or whose damping is none within its error
     narrow = z * f < 0.6 * found.resolution
+    if free_decay:
+        # fitted in time: seen to die away within the record, however narrow. A large free vibration
+        # has overtones of its own, which no motor makes
+        nepers = 2 * np.pi * z * f / found.resolution
+        narrow &= (nepers < 0.5) | (z < 10 * found.std_damping)
     undamped = narrow | (z < 2 * found.std_damping) | (z < 1e-4)
     words: dict[int, str] = {}
     tolerance = np.maximum(1e-3 * f, 2 * found.resolution)

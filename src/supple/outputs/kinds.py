@@ -73,6 +73,11 @@ class Tip(Output):
 
     checks: ClassVar = {"rotation": instance(bool, "True or False")}
 
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        turned = tuple((word, "rad") for word in ("roll", "pitch", "yaw"))
+        return (*((axis, "m") for axis in AXES), *(turned if self.rotation else ()))
+
     def names(self, model: Model) -> list[str]:
         turned = ("roll", "pitch", "yaw") if self.rotation else ()
         return [f"tip.{axis}" for axis in (*AXES, *turned)]
@@ -135,6 +140,10 @@ class Strain(Output):
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE, "offset": some()}
     of_tree: ClassVar = True
+
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        return (("", "1"),)
 
     def names(self, model: Model) -> list[str]:
         return [f"strain.{self.link}.{self.fraction:g}"]
@@ -280,6 +289,11 @@ class Place(OfSection):
         "rate": number(0, 2, give="0 (place), 1 (velocity) or 2 (acceleration)"),
     }
 
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        unit = ("m", "m/s", "m/s^2")[int(self.rate)]
+        return tuple((axis, unit) for axis in AXES)
+
     def names(self, model: Model) -> list[str]:
         kind = ("place", "velocity", "acceleration")[int(self.rate)]
         return [f"{kind}.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
@@ -351,6 +365,10 @@ class Moment(OfSection):
 
     fraction: float = 0.0
 
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        return tuple((f"about {axis}", "N m") for axis in AXES)
+
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Moment", self.link, self.fraction, motion, True)
         return column(carried(model, at, motion)[1])
@@ -386,6 +404,10 @@ class Stress(OfSection):
 
     fraction: float = 0.0
     smooth: ClassVar = False
+
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        return (("", "Pa"),)
 
     def names(self, model: Model) -> list[str]:
         return [f"stress.{self.link}.{self.fraction:g}"]
@@ -459,6 +481,10 @@ class Acceleration(OfSection):
     (101, 3)
     """
 
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        return tuple((axis, "m/s^2") for axis in AXES)
+
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Acceleration", self.link, self.fraction, motion, False)
         return column(at.base(at.acceleration[:3]))
@@ -483,6 +509,10 @@ class Accelerometer(OfSection):
     >>> found.outputs["tip"].shape
     (3,)
     """
+
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        return tuple((axis, "m/s^2") for axis in AXES)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Accelerometer", self.link, self.fraction, motion, True)
@@ -512,6 +542,10 @@ class Gyroscope(OfSection):
     >>> run.outputs["gyro"].shape
     (101, 3)
     """
+
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        return tuple((f"about {axis}", "rad/s") for axis in AXES)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Gyroscope", self.link, self.fraction, motion, False)
@@ -545,6 +579,11 @@ class Reaction(Output):
 
     checks: ClassVar = {"joint": LINK}
     of_tree: ClassVar = True
+
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        forces = tuple((f"force {axis}", "N") for axis in AXES)
+        return (*forces, *((f"moment about {axis}", "N m") for axis in AXES))
 
     def names(self, model: Model) -> list[str]:
         words = [f"{kind}.{axis}" for kind in ("force", "moment") for axis in AXES]
@@ -592,6 +631,10 @@ class Encoder(Output):
         "joint": LINK,
         "counts": optional(number(0, above=True, unit="of counts per turn")),
     }
+
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        return (("", "rad or m"),)
 
     def names(self, model: Model) -> list[str]:
         return [f"encoder.{self.joint}"]
@@ -641,6 +684,10 @@ class Tachometer(Output):
     joint: str
 
     checks: ClassVar = {"joint": LINK}
+
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        return (("", "rad/s or m/s"),)
 
     def names(self, model: Model) -> list[str]:
         return [f"tachometer.{self.joint}"]

@@ -58,11 +58,17 @@ class Output(Held, ABC):
     4. ``read(values)`` returns what an instrument shows for values (.., k), such as rounded ones.
     5. ``over_time(t, values)`` returns what it shows in a run, (n, k) at times t (n,).
     6. ``smooth``: whether it has derivatives, so that it can be linearised.
-    7. ``at_rest(rest)`` returns its values (k,) at rest from the exact beams, without a model.
+    7. ``entries`` returns what each of its values is, in words with the unit, for tables.
+    8. ``at_rest(rest)`` returns its values (k,) at rest from the exact beams, without a model.
     """
 
     smooth: ClassVar[bool] = True
     of_tree: ClassVar[bool] = False  # whether robots with loops are asked by their tree
+
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        """What each value is, such as "about x", and its unit; empty where a kind does not say."""
+        return ()
 
     @abstractmethod
     def names(self, model: Model) -> list[str]:

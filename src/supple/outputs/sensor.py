@@ -73,6 +73,10 @@ class Sensor(Output):
         """Whether robots with loops are asked by their tree."""
         return self.output.of_tree
 
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        return self.output.entries
+
     def named(self, name: str) -> Sensor:
         """Return the same sensor with a seed, made from its name unless it was given one."""
         return self if self.seed is not None else replace(self, seed=zlib.crc32(name.encode()))

@@ -188,7 +188,13 @@ def check(
     if not asked.single:
         raise SuppleError("a check is of one configuration: give theta (joints,), or one position")
     structure = structure_of(robot, asked.at)
-    notes = _units(robot) + _walls(robot) + _limits(robot, asked) + _idle_inertias(robot)
+    notes = (
+        _units(robot)
+        + _walls(robot)
+        + _beams_off_their_rows(robot)
+        + _limits(robot, asked)
+        + _idle_inertias(robot)
+    )
     first = sag = None
     held: dict[str, float] = {}
     stress: dict[str, tuple[float, float | None]] = {}
@@ -435,6 +441,21 @@ def _walls(robot: Robot) -> list[str]:
     return notes
 
 
+def _beams_off_their_rows(robot: Robot) -> list[str]:
+    """Return notes about links that bend along +x while their row of a DH table leads along -x."""
+    notes: list[str] = []
+    for path, link in architecture_of(robot).parts().items():
+        row = getattr(getattr(link, "joint", None), "dh", None)
+        bends = link.theory != "rigid" and link.length
+        if row is not None and row.convention == "standard" and bends and row.a < 0:
+            notes.append(
+                f"{path}.joint.dh: a is {row.a:g}, but beams run along +x, away from "
+                f"the next joint: give a: {-row.a:g}, add 180deg to theta, and take 180deg off the "
+                "theta of the next row (where alpha is not zero, negate it too)"
+            )
+    return notes
+
+
 def _idle_inertias(robot: Robot) -> list[str]:
     """Hub inertias that count for nothing: one value is about the axis, along which a joint slides.
 
@@ -491,8 +512,9 @@ def _large_sag(robot: Robot, sag: float) -> list[str]:
     reach = architecture_of(robot).reach
     if reach is None or not sag > LARGE_SAG * reach:
         return []
+    part = f"{sag / reach:.0%} of" if sag < reach else "more than"
     return [
-        f"the tip sags by {1e3 * sag:.4g} mm, {sag / reach:.0%} of the reach {reach:.4g} m: "
+        f"the tip sags by {1e3 * sag:.4g} mm, {part} the reach {reach:.4g} m: "
         "deflections are taken as small, so that this is no more than an indication; check the "
         "sizes of the sections, young_modulus and the masses, or make the links stiffer"
     ]

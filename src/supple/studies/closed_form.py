@@ -1,53 +1,100 @@
-"""What do the equations say: a small model's equations of motion as formulas (needs SymPy)."""
+"""What do the equations say: a model's equations of motion as formulas, and as code.
+
+Those of a few coordinates are written out (needs SymPy); those of any number as a list of steps.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from ..arguments import checked, switch
+import numpy as np
+
+from ..arguments import checked, one_of, switch
 from ..equations.chains.chain_equations import Laws, numbers
 from ..equations.functions import need_open
 from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links
 from ..errors import SuppleError
+from .formula_listing import Listing, listing_of
 
 __all__ = ["ClosedForm", "closed_form"]
 
-LARGEST = 8
+LARGEST_WRITTEN_OUT = 8  # coordinates: beyond them single formulas fill pages
+Form = Literal["auto", "written out", "steps"]
 
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """B(q) qdd + h(q, qd) + K q = Q tau as SymPy expressions.
+    """M(q) qdd + h(q, qd) + K(q) q + g(q) = Q tau as formulas, h = C(q, qd) qd.
 
-    Attributes:
-        B, h: SymPy matrices (N, N) and (N, 1).  q, qd: their symbols.  values: numbers of the
-        named constants.  deflection: the model's.
+    From `supple.closed_form`.
+
+    Attributes
+    ----------
+    listing
+        All of M, h, K, g and C as a list of steps.
+    B, h : SymPy matrices or None
+        Mass matrix (N, N) and velocity terms (N, 1) with named constants; None as steps.
+    K, g, C : SymPy matrices or None
+        Stiffness, gravity and the Coriolis matrix by Christoffel symbols, likewise. g is None where
+        a paper's reading of a robot with weight is written out.
+    q, qd : tuple
+        SymPy symbols of coordinates and speeds.
+    values : dict
+        Numbers of the named constants.
+    deflection : str
+        Reading of the deflection by the model.
     """
 
-    B: Any
-    h: Any
-    q: tuple[Any, ...]
-    qd: tuple[Any, ...]
-    values: dict[str, float]
+    listing: Listing = field(repr=False)
     deflection: str
+    B: Any = None
+    h: Any = None
+    K: Any = None
+    g: Any = None
+    C: Any = None
+    q: tuple[Any, ...] = ()
+    qd: tuple[Any, ...] = ()
+    values: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def written_out(self) -> bool:
+        """Whether there are single formulas with named constants."""
+        return self.B is not None
 
     def equations(self) -> list[tuple[str, Any]]:
         """Return (name, expression) of every element of B's upper triangle and of h."""
+        if not self.written_out:
+            raise SuppleError(
+                "these equations are a list of steps: print latex(), python() or c(), or ask "
+                "closed_form(model, form='written out')"
+            )
         n = len(self.q)
         out = [(f"B_{{{i + 1}{j + 1}}}", self.B[i, j]) for i in range(n) for j in range(i, n)]
         return out + [(f"h_{i + 1}", self.h[i]) for i in range(n)]
 
     def latex(self) -> str:
         """Return one aligned LaTeX block."""
+        if not self.written_out:
+            return self.listing.latex()
         import sympy
 
         rows = [f"{name} &= {sympy.latex(value)}" for name, value in self.equations()]
         return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
+    def python(self, name: str = "equations") -> str:
+        """Return a Python module with one function ``name(q, qd)`` that gives M, h, K, g, C."""
+        return self.listing.python(_identifier(name))
+
+    def c(self, name: str = "equations") -> str:
+        """Return C source of one function ``name(q, qd, M, h, K, g, C)``, arrays row by row."""
+        return self.listing.c(_identifier(name))
+
     def markdown(self) -> str:
         """Return Markdown: every equation, then a table of the constants."""
+        if not self.written_out:
+            return f"Deflection `{self.deflection}`.\n\n$$\n{self.latex()}\n$$\n"
         import sympy
 
         lines = [f"Deflection `{self.deflection}`.", ""]
@@ -60,26 +107,36 @@ class ClosedForm:
         return "\n".join(lines) + "\n"
 
 
-@checked(model=a_model, simplify=switch)
-def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
-    """Equations of motion of a planar model with few coordinates, as formulas.
+def _identifier(name: str) -> str:
+    if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
+        raise SuppleError(f"name is {name!r}: give a name of letters, digits and underscores")
+    return name
+
+
+@checked(model=a_model, simplify=switch, form=one_of("auto", "written out", "steps"))
+def closed_form(model: Model, simplify: bool = True, form: Form = "auto") -> ClosedForm:
+    """Equations of motion of a model as formulas: M, h, K, gravity and the Coriolis matrix.
 
     Parameters
     ----------
     model : Model
-        Planar model of a few coordinates.
+        Arm or tree without loops; its links may slide.
     simplify : bool
-        Simplify the formulas, which takes longer.
+        Simplify formulas that are written out, which takes longer.
+    form : {"auto", "written out", "steps"}
+        Single formulas with named constants, or a list of steps in which shared parts have names.
+        Default: written out up to 8 coordinates where no link slides.
 
     Returns
     -------
     ClosedForm
-        Mass matrix B and velocity terms h as SymPy expressions.
+        With `latex()`, `python()` and `c()`.
 
     Notes
     -----
     B is the Hessian of the kinetic energy (with deflection `paper` truncated to first order in
-    eta), and h_i = sum (dB_ij/dq_k - 1/2 dB_jk/dq_i) qd_j qd_k.
+    eta), and h_i = sum (dB_ij/dq_k - 1/2 dB_jk/dq_i) qd_j qd_k. h is a quadratic form of the
+    speeds, so that the Coriolis matrix by Christoffel symbols is C = 1/2 dh/dqd.
 
     References
     ----------
@@ -92,36 +149,88 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
     >>> model = supple.build(robot, supple.AssumedModes([1, 0]))
     >>> supple.closed_form(model, simplify=False).B.shape
     (3, 3)
+    >>> many = supple.build(supple.load("industrial-3"), supple.AssumedModes(3))
+    >>> code = supple.closed_form(many).c("arm")
+    >>> code.splitlines()[2][:40]
+    'void arm(const double *q, const double *'
     """
+    need_open(model.functions, model.robot.name, "a closed form is for trees; use its regressor")
+    if form == "auto":
+        short = model.size <= LARGEST_WRITTEN_OUT
+        plain = not (model.chain.sliding or model.chain.supports)
+        form = "written out" if short and plain else "steps"
+    listing = _listing(model)
+    if form == "steps":
+        return ClosedForm(listing, model.reading.deflection)
+    return _written_out(model, simplify, listing)
+
+
+def _listing(model: Model) -> Listing:
+    """All equations of a Model as steps, from its own functions."""
+    import casadi as ca
+
+    n = model.size
+    q = ca.SX.sym("q", n)
+    qd = ca.SX.sym("qd", n)
+    part = model.functions.expression
+    M = part("mass_matrix")(q)
+    h = ca.densify(part("bias")(q, qd))
+    # What follows from free lengths alone is told apart: tables need no slopes then
+    lengths = [q[place] for place in model.chain.lengths_at.values()]
+    own, names, values = ca.extract_parametric(h, ca.vertcat(*lengths)) if lengths else (h, [], [])
+    C = ca.jacobian(own, qd) / 2
+    if names:
+        C = ca.substitute([C], names, values)[0]
+    outputs = {
+        "M": M,
+        "h": h,
+        "K": part("stiffness")(q),
+        "g": part("gravity")(q),
+        "C": C,
+    }
+    dense = [ca.densify(value) for value in outputs.values()]
+    shared = ca.cse(dense)
+    function = ca.Function("equations", [q, qd], shared, ["q", "qd"], list(outputs))
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(outputs, (n, n))
+    shapes["h"] = (n,)
+    shapes["g"] = (n,)
+    return listing_of(function, shapes)
+
+
+def _written_out(model: Model, simplify: bool, listing: Listing) -> ClosedForm:
+    """The equations of a Model as single formulas with named constants."""
     try:
         import sympy
     except ImportError:
-        raise SuppleError("closed forms need SymPy: pip install supple[sympy]") from None
-    need_open(model.functions, model.robot.name, "a closed form is for trees; use its regressor")
+        raise SuppleError(
+            "formulas that are written out need SymPy: pip install supple[sympy], or ask "
+            "form='steps'"
+        ) from None
     if model.chain.sliding:
         raise SuppleError(
-            "a closed form needs constants, but the integrals of a sliding link depend on its "
-            "length; use the functions of the model, or its regressor"
+            "formulas that are written out need constants, but the integrals of a sliding link "
+            "depend on its length: ask form='steps'"
         )
     if model.chain.supports:
         raise SuppleError(
-            "a closed form is for robots without bearings and foundation: leave them out"
+            "formulas are written out for robots without bearings and foundation: ask form='steps'"
         )
     n = model.size
-    if n > LARGEST:
-        raise SuppleError(
-            f"{n} coordinates are too many: closed forms are for {LARGEST} or fewer; "
-            "use its functions or its regressor instead"
-        )
     table = Named(lambda name: sympy.Symbol(name, real=True))
     links: list[Any] = named_links(
         [numbers(link) for link in model.chain.links], table, kinematics=True
     )
     q = sympy.symbols(f"q1:{n + 1}", real=True)
     qd = sympy.symbols(f"qd1:{n + 1}", real=True)
+    weightless = not np.any(model.chain.gravity)
+    g = sympy.zeros(n, 1) if weightless else None
     if model.reading.deflection == "rotation":
         zero = [[0.0] * model.size for _ in range(model.size)]
-        B = sympy.Matrix(Laws(model.chain, links, zero, zero).mass(list(q)))
+        laws = Laws(model.chain, links, zero, zero)
+        B = sympy.Matrix(laws.mass(list(q)))
+        if not weightless:
+            still = [0.0] * n
+            g = sympy.Matrix(laws.inverse(list(q), still, still, True))
     else:
         paper = model.reading.plug_ins[0]  # that of the deflection
         B = paper.closed_form_mass(model.chain, links, q, qd, model.reading)
@@ -131,7 +240,25 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
     slopes = sympy.Matrix([(v.T * momentum)[0].diff(x) for x in q])
     h = momentum.jacobian(sympy.Matrix(q)) * v - slopes / 2
     h = h.applyfunc(_tidy) if simplify else h
-    return ClosedForm(B, h, q, qd, dict(table.values), model.reading.deflection)
+    C = h.jacobian(v) / 2
+    K = sympy.zeros(n, n)
+    for i, j in zip(*np.nonzero(model.stiffness), strict=True):
+        low, high = sorted((int(i) + 1, int(j) + 1))
+        name = f"k_{low}_{high}"
+        table.values[name] = float(model.stiffness[i, j])
+        K[int(i), int(j)] = sympy.Symbol(name, real=True)
+    return ClosedForm(
+        listing,
+        model.reading.deflection,
+        B,
+        h,
+        K,
+        g,
+        C,
+        tuple(q),
+        tuple(qd),
+        dict(table.values),
+    )
 
 
 def _tidy(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from ..architectures.base import warn_near
 from ..architectures.kinds import architecture_of
 from ..arguments import shown
-from ..errors import SuppleError
+from ..errors import RobotWarning, SuppleError
 from ..robot import Robot, need_robot
 from ..structure import FREE_MOTORS
 
 __all__ = ["Where", "joint_names", "joint_states", "where"]
 
 Array = NDArray[np.float64]
+TWO_TURNS = 4 * np.pi  # rad: an angle beyond this is more likely one in degrees
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,25 @@ def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = No
         raise SuppleError(found.reason[0])
     good = np.asarray(found.reason == "")
     warn_near(robot, found)
+    if theta is not None:
+        _warn_of_degrees(robot, found.theta)
     at = found.at if good.all() else found.at[good]
     return Where(at, found.theta, found.position, found.reason, good, single)
+
+
+def _warn_of_degrees(robot: Robot, theta: Array) -> None:
+    """Warn of joint angles beyond two turns, which are more likely degrees."""
+    for drive, angles in zip(architecture_of(robot).drives, theta.T, strict=True):
+        largest = float(np.nanmax(np.abs(angles), initial=0.0))
+        if not drive.slides and TWO_TURNS < largest < np.inf:
+            warnings.warn(
+                f"theta turns joint {drive.name} by {largest:g} rad, "
+                f"{largest / (2 * np.pi):.3g} turns: angles are in radians; if these are degrees, "
+                "give numpy.radians(theta), or 45deg on the command line",
+                RobotWarning,
+                stacklevel=4,
+            )
+            return
 
 
 def joint_states(robot: Robot, joints: Any) -> str:

@@ -129,8 +129,10 @@ def _output_columns(outputs: dict[str, Any]) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for name, values in outputs.items():
         parts = values.reshape(len(values), -1).T
-        several = len(parts) > 1
-        columns |= {f"output.{name}{f'.{k + 1}' * several}": x for k, x in enumerate(parts)}
+        words = [""] if len(parts) == 1 else [f".{k + 1}" for k in range(len(parts))]
+        if len(parts) == 3:
+            words = [".x", ".y", ".z"]
+        columns |= {f"output.{name}{word}": x for word, x in zip(words, parts, strict=True)}
     return columns
 
 

@@ -203,3 +203,16 @@ def test_uneven_time_and_units(tmp_path):
     found = supple.resonances(str(path))
     assert any("uneven" in note for note in found.notes)
     assert abs(found.frequency_hz[0] - 3.1) < 0.01
+
+
+def test_overtones_of_a_large_decay_are_no_motor():
+    """A curved spring puts lines at twice and three times a mode; a hum beside it is still one."""
+    rng = np.random.default_rng(0)
+    t = np.arange(0, 4, 1e-3)
+    x = 20 * np.exp(-0.012 * 2 * np.pi * 3.98 * t) * np.cos(2 * np.pi * 3.98 * t)
+    hum = 0.5 * np.cos(2 * np.pi * 50 * t)
+    bent = x + 0.01 * x**2 + 3e-5 * x**3 + hum + 0.02 * rng.standard_normal(len(t))
+    found = supple.resonances({"t": t, "accel": bent})
+    assert np.abs(found.frequency_hz / 3.9803 - 1).min() < 1e-3
+    assert len(found.harmonics) == 1
+    assert "mains" in found.harmonics[0]

@@ -374,7 +374,7 @@ def test_outputs_of_a_run_by_name():
         run.outputs["angle"], step * np.round(run.q[:, 1] / step), atol=1e-12
     )
     assert "output_root" in run.to_xarray()
-    assert "output.tip.3" in run.to_pandas()
+    assert "output.tip.z" in run.to_pandas()
 
 
 @pytest.mark.slow
@@ -545,7 +545,7 @@ def test_outputs_along_a_path_balance_what_leads_it():
     a = np.diff(found.outputs["tip"], 2, axis=0) / 0.002**2
     np.testing.assert_allclose(found.outputs["a"][1:-1], a, atol=2e-2 * np.abs(a).max())
     np.testing.assert_allclose(found.outputs["e"], path(found.t)[0][:, 1], atol=1e-14)
-    assert "output.m.3" in found.to_pandas().columns
+    assert "output.m.z" in found.to_pandas().columns
     assert found.to_xarray()["output_m"].shape == (len(found.t), 3)
     with pytest.raises(SuppleError, match="no link 'hand'"):
         supple.follow(robot, path, outputs={"m": supple.Moment("hand")})
@@ -744,3 +744,14 @@ def test_stress_along_a_steep_taper_is_that_of_the_section_there(place):
     section = supple.Rectangle(shape="rectangle", depth=h, width=0.03)
     carried = [30.0, 0, 0, 5.0, -2.0, 7.0]
     assert float(f(place, carried)) == pytest.approx(von_mises(section, carried), rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", sorted(OUTPUTS))
+def test_every_value_of_an_output_is_named_in_words_with_its_unit(kind: str) -> None:
+    model = supple.build(supple.load("industrial-3"), supple.AssumedModes(1))
+    output = OUTPUTS[kind]() if kind == "tip" else OUTPUTS[kind]("link1")
+    entries = output.entries
+    assert len(entries) == len(output.names(model))
+    assert len({word for word, _ in entries}) == len(entries)
+    assert all(unit for _, unit in entries)
+    assert supple.Sensor(output).entries == entries

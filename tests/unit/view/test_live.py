@@ -11,6 +11,7 @@ import supple
 from supple.studies.motion.fields import Fields
 from supple.studies.vibration.neighbourhood import usual_pose
 from supple.view.live.live import serve
+from supple.view.live.parameters import numbers_of, usual_parameters
 from supple.view.live.questions import Question, along, ask, only
 from supple.view.live.sending import Saving
 from supple.view.scene.scenes import path_scene, time_scene
@@ -261,3 +262,51 @@ def test_clicks_that_wait_are_dropped_at_the_end() -> None:
     live.stop()
     time.sleep(1.0)
     assert len(ran) <= 64
+
+
+def test_dimensions_have_sliders_and_the_frequencies_follow_them() -> None:
+    """A wall is set as a hand would drag it: the answer is that of the changed robot."""
+    robot = supple.load("industrial-3")
+    path = "links.link1.section.wall"
+    live = serve(robot, port=0, vary={path: (0.004, 0.02)})
+    try:
+        studio = live.shown
+        each, slider = studio.controls.parameters[path]
+        assert each.unit == ("mm", 1000.0)
+        assert (slider.min, slider.max) == pytest.approx((4.0, 20.0))
+        assert studio.controls.question().changes == ()
+        slider.value = 6.0
+        question = studio.controls.question()
+        assert question.changes == ((path, pytest.approx(0.006)),)
+        wanted = supple.modes(robot.with_(path, 0.006), count=6, **usual_pose(robot))
+        np.testing.assert_allclose(ask(question).frequency_hz, wanted.frequency_hz, rtol=1e-12)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and studio.found.robot == robot:
+            time.sleep(0.05)
+        np.testing.assert_allclose(studio.found.frequency_hz, wanted.frequency_hz, rtol=1e-12)
+        studio.controls.add_parameter("links.link2.length", lambda *_: None)
+        assert "links.link2.length" in studio.controls.parameters
+    finally:
+        live.stop()
+
+
+def test_sliders_begin_with_what_a_designer_changes_first() -> None:
+    found = usual_parameters(supple.load("industrial-3"))
+    assert {each.path.rpartition(".")[2] for each in found} == {"wall"}
+    assert all(each.low < each.value < each.high for each in found)
+    numbers = numbers_of(supple.load("industrial-3"))
+    assert "links.link1.length" in numbers
+    assert "supple" not in numbers
+
+
+@pytest.mark.parametrize(
+    ("vary", "sentence"),
+    [
+        ({"links.link1.section.wal": None}, "did you mean 'links.link1.section.wall'"),
+        ({"links.link1.section.wall": 0.01}, "give the ends of its slider"),
+        ({"links.link1.section.wall": (0.02, 0.01)}, "give the lower end first"),
+    ],
+)
+def test_sliders_that_cannot_be(vary: dict, sentence: str) -> None:
+    with pytest.raises(supple.SuppleError, match=sentence):
+        serve(supple.load("industrial-3"), port=0, vary=vary)

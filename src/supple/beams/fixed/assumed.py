@@ -27,12 +27,19 @@ Array = NDArray[np.float64]
 
 
 def assumed_shapes(
-    beam: AnyBeam, end: EndLoad, count: int, axial: int = 0, torsion: int = 0
+    beam: AnyBeam,
+    end: EndLoad,
+    count: int,
+    axial: int = 0,
+    torsion: int = 0,
+    pinned: bool = False,
 ) -> Shapes:
     """Return the lowest natural shapes of a link: x-y, x-z, axial, torsion, those it allows.
 
-    Each is normalised so that its modal mass with the end load equals the link's mass, and its
-    sign so that the integral of m times the displacement (of the twist in torsion) is positive.
+    The root is clamped, or `pinned` in bending: free to turn about its joint. Both are told from
+    the tangent at the root, which the joint turns. Each is normalised so that its modal mass with
+    the end load equals the link's mass, and its sign so that the integral of m times the
+    displacement (of the twist in torsion) is positive.
 
     Source: [DeLuca1991], Eqs. (16)-(22), (30); (30) lacks the end terms.
     """
@@ -53,6 +60,8 @@ def assumed_shapes(
             load = np.array([[end.mass, end.moment], [end.moment, end.about[2 - plane]]])
             M = basis.gram(beam, 0, moved) + tip.T @ load @ tip
             M += basis.gram(beam, 7 + plane, turned)
+            if pinned:
+                M = _free_to_turn(M, basis, beam, plane, (moved, turned), (load, tip))
             A = _lowest(M, K, count, beam.mass)
             A *= np.where(basis.mean(beam, 0, moved) @ A < 0, -1.0, 1.0)
             series = np.zeros((len(basis.breaks) - 1, 6, count, deflection.shape[2]))
@@ -64,6 +73,33 @@ def assumed_shapes(
     if torsion and beam.deforms.GJ:
         parts.append(_rod(beam, "torsion", torsion, end.about[0]))
     return joined(parts)
+
+
+def _free_to_turn(
+    M: Array,
+    basis: _Strains,
+    beam: AnyBeam,
+    plane: int,
+    fields: tuple[str, str],
+    end: tuple[Array, Array],
+) -> Array:
+    """Mass of the strains of a plane (k, k) while the link turns about its root as it likes.
+
+    A turn phi adds x phi to the deflection and phi to the slope. It takes no strain, so it follows
+    from the strains a: J phi + c' a = 0, and leaves M - c c' / J.
+    """
+    moved, turned = fields
+    load, tip = end
+    x, weights = beam_points(beam, basis.size + 2, basis.breaks)
+    properties = beam.at(x)
+    mass = weights * properties[:, 0]
+    rotary = weights * properties[:, 7 + plane]
+    at_end = np.array([beam.L, 1.0])  # deflection and slope of the end per unit turn
+    coupling = (mass * x) @ basis.at(basis.fields[moved], x)
+    coupling += rotary @ basis.at(basis.fields[turned], x)
+    coupling += at_end @ load @ tip
+    inertia = mass @ x**2 + rotary.sum() + at_end @ load @ at_end
+    return np.asarray(M - np.outer(coupling, coupling) / inertia)
 
 
 @dataclass(frozen=True)

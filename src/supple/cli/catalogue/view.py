@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..arguments import At, File, Json, Lenient, Plot, Position, Save, asked
+from ...errors import SuppleError
+from ..arguments import At, File, Json, Lenient, Plot, Position, Save, asked, measure, refuse
 from ..output import check_places, plain, print_json, say, tell_places
 
 __all__ = ["view"]
@@ -37,10 +38,35 @@ Origins = Annotated[
 Port = Annotated[
     int, typer.Option("--port", help="Port to serve on; if it is busy, the next free one is taken.")
 ]
+Sliders = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slider",
+        metavar="PATH=LOW:HIGH",
+        help="A number of the robot file with a slider, links.boom.section.wall=2mm:10mm; "
+        "PATH alone: from a half of it to twice. Repeatable.",
+    ),
+]
 Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")]
 
 
+def _sliders(given: list[str]) -> dict[str, tuple[float, float] | None]:
+    """Paths with the ends of their sliders, None where these are left to the studio."""
+    found: dict[str, tuple[float, float] | None] = {}
+    for text in given:
+        path, equals, ends = text.partition("=")
+        if not equals:
+            found[path.strip()] = None
+            continue
+        low, colon, high = ends.partition(":")
+        if not colon:
+            raise SuppleError(f"--slider {text}: give PATH=LOW:HIGH, such as {path}=2mm:10mm")
+        found[path.strip()] = (measure(low, path, "--slider"), measure(high, path, "--slider"))
+    return found
+
+
 def view(
+    context: typer.Context,
     file: File,
     at: At = None,
     position: Position = None,
@@ -52,6 +78,7 @@ def view(
     allow_origin: Origins = None,
     port: Port = 8080,
     browser: Open = True,
+    slider: Sliders = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -90,6 +117,7 @@ def view(
         shown = robot
         at_pose = {"pose": where}
     if save is not None:
+        refuse(context, ("slider",), "with --save")
         page = save_report(shown, save, **at_pose)
         size = page.stat().st_size
         if json:
@@ -99,6 +127,7 @@ def view(
     else:
         from ...view.live.live import open_browser, serve
 
+        at_pose |= {"vary": _sliders(slider)} if slider else {}
         origins = allow_origin or ()
         live = serve(
             shown, host, port, listen_on_network=listen_on_network, allow_origin=origins, **at_pose

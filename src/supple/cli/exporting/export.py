@@ -20,12 +20,12 @@ To = Annotated[
     typer.Option(
         "--to",
         metavar="FORMAT",
-        help="c, fmu, mujoco, exudyn, simscape, matlab or urdf.",
+        help="c, fmu, mujoco, exudyn, simscape, matlab, urdf or sdf.",
     ),
 ]
 Out = Annotated[
     str,
-    typer.Option("--out", metavar="PLACE", help="File (fmu, mujoco) or folder to write."),
+    typer.Option("--out", metavar="PLACE", help="File (fmu, mujoco, sdf) or folder to write."),
 ]
 Modes = Annotated[
     int | None,

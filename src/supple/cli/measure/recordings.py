@@ -46,6 +46,26 @@ def _given(rate: float | None, band: str | None, channels: str | None) -> dict[s
     return given
 
 
+def _pose_columns(robot: str | None, at: str | None, out: str | None) -> dict[str, float]:
+    """The pose in which a robot was measured, as columns of a table: theta.LINK to its value."""
+    if robot is None and at is None:
+        return {}
+    if robot is None or at is None or out is None:
+        raise SuppleError(
+            "--robot and --at say in which pose lines were measured: give both, and --out"
+        )
+    from ...files import load
+    from ...studies.design.varied import coordinate_names
+
+    names = coordinate_names(load(robot))
+    values = angles(at, "--at")
+    if len(values) != len(names):
+        raise SuppleError(
+            f"--at gives {len(values)} coordinates: {robot} has {len(names)} ({', '.join(names)})"
+        )
+    return {f"theta.{name}": float(value) for name, value in zip(names, values, strict=True)}
+
+
 def resonances(
     files: Recordings,
     rate: Rate = None,
@@ -66,6 +86,14 @@ def resonances(
             "--out", metavar="FILE.csv", help="Write frequencies as `identify` reads them."
         ),
     ] = None,
+    robot: Annotated[
+        str | None,
+        typer.Option("--robot", metavar="FILE_OR_NAME", help="The robot that was measured."),
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="0,45deg,...", help="Its pose, for the columns of --out."),
+    ] = None,
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
@@ -77,12 +105,19 @@ def resonances(
     check_places(plot, save)
     if out is not None:
         check_place(out, files[0])
+    pose = _pose_columns(robot, at, out)
     given = _given(rate, band, channels)
     found = ask(list(files), **given, count=count, force=force, excitation=excitation)  # type: ignore[arg-type]
     if out is not None:
-        lines = ["frequency_hz,damping_ratio,sigma_hz"]
-        for f, z, s in zip(found.frequency_hz, found.damping_ratio, found.std_hz, strict=True):
-            lines.append(f"{float(f)!r},{float(z)!r},{float(s)!r}")
+        columns = {
+            "frequency_hz": found.frequency_hz,
+            "sigma_hz": found.std_hz,
+            "damping_ratio": found.damping_ratio,
+            "std_damping": found.std_damping,
+        }
+        lines = [",".join([*pose, *columns])]
+        for row in zip(*columns.values(), strict=True):
+            lines.append(",".join(repr(float(value)) for value in (*pose.values(), *row)))
         write_text(out, "\n".join(lines) + "\n")
     if plot is not None:
         draw_answer(found, plot)

@@ -33,10 +33,19 @@ Scaling = Annotated[
     ),
 ]
 
+Amplitude = Annotated[
+    float | None,
+    typer.Option(
+        "--amplitude", help="Start in vibration: amplitude of the end of the last flexible link, m."
+    ),
+]
+StartMode = Annotated[int, typer.Option("--mode", help="Number of the mode of --amplitude.")]
+
 
 TOLD = (
     *("omega", "energy", "action", "end_deflection", "root_moment", "lyapunov", "lyapunov_rate"),
     *("lyapunov_own", "offsetting_ratio", "speed_ratio", "growth", "stable", "text"),
+    *("tip_amplitude", "beta", "beta_integrated"),
 )
 
 
@@ -46,6 +55,8 @@ def stability(
     modes: Modes = 2,
     velocity: Velocity = "material",
     normalisation: Scaling = "one",
+    amplitude: Amplitude = None,
+    mode: StartMode = 1,
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
@@ -59,7 +70,8 @@ def stability(
     check_places(plot, save)
     robot = files.load(file)
     model = build(robot, AssumedModes(modes, normalisation=normalisation), velocity=velocity)  # type: ignore[arg-type]
-    found = ask(model, trajectory_of(trajectory or "extension", robot))
+    path = trajectory_of(trajectory or "extension", robot)
+    found = ask(model, path, amplitude=amplitude, mode=mode)
     if plot is not None:
         draw_answer(found, plot)
     if save is not None:

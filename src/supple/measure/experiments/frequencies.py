@@ -31,6 +31,7 @@ Array = NDArray[np.float64]
 FOREIGN = 0.1
 MISSED = 0.2
 MOST_MODES = 60
+SMALLEST_NOISE = 5e-4  # relative: lines are paired as if their noise were no smaller
 KNOWN = ("frequency_hz", "mode", "pose", "damping_ratio", "sigma_hz", "std_hz", "std_damping")
 
 
@@ -152,7 +153,7 @@ class Frequencies(Experiment):
         found = self._computed(setting.robot, self._count)
         known = self.groups[0].sigma
         deviation = known if known is not None else np.full(len(self.lines), sigma)
-        deviation = np.maximum(deviation, sigma) if known is not None else deviation
+        deviation = np.maximum(deviation, max(sigma, SMALLEST_NOISE))
         band = math.log(max(self.lines.max() / self.lines.min(), 1.0) * 4.0)
         total = 0.0
         for pose in range(len(found)):

@@ -429,7 +429,11 @@ class _Planner:
         """
         frequencies, rows = self.modes
         total = self.task.equations.total
-        affordable = max(self.least_pieces, AFFORDABLE // total)
+        # efforts have some intervals at least: modes that these would excite must be resolved
+        turned = 2 * np.pi * LEAST_CONTROLS
+        affordable = max(
+            self.least_pieces, AFFORDABLE // total, int(np.ceil(turned / PHASE_OF_A_PIECE))
+        )
         needed = np.ceil(duration * frequencies / PHASE_OF_A_PIECE).astype(int)
         fast = needed > affordable
         pieces = max(self.least_pieces, int(needed[~fast].max(initial=0)))

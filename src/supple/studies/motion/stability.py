@@ -7,7 +7,8 @@ moment, and for periodic motions Floquet's multipliers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -20,10 +21,13 @@ from ...beams.sliding.modes import SlidingModes
 from ...control.controllers import Controller, Decoupling
 from ...control.trajectories import Trajectory, a_trajectory
 from ...equations.chains.link_fields import root_moments
+from ...equations.equilibrium import static_state
+from ...equations.loaded import loaded_model
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import as_trajectory, check_path
 from ...integration.held_joints import Flexible, flexible
+from ...link_loads import Load, a_list_of_loads
 from .response import Response
 from .simulate import simulate
 
@@ -85,6 +89,12 @@ class Stability(Answer):
         by Newton's method, which the model uses.
     growth : float
         Factor by which the action of free vibration can grow along the whole motion.
+    tip_amplitude : ndarray
+        Amplitude of the vibration at the end of the last flexible link, (n,), m: that of each mode
+        from its energy, root of the sum of squares.
+    beta, beta_integrated : ndarray
+        Roots (n, b) of the frequency equations of sliding links, by Newton's method and integrated
+        along the motion by [Theodore1997] Eq. (11); no columns where nothing slides.
     """
 
     response: Response
@@ -101,6 +111,9 @@ class Stability(Answer):
     speed_ratio: Array
     root_drift: float
     growth: float = 1.0
+    tip_amplitude: Array = field(default_factory=lambda: np.zeros(0))
+    beta: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    beta_integrated: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     labels: ClassVar = {"t": "t", "plane": ("x-y", "x-z")}  # times are an axis by themselves
     dims: ClassVar = {
@@ -116,6 +129,9 @@ class Stability(Answer):
         "root_moment": ("t", "plane"),
         "offsetting_ratio": ("t",),
         "speed_ratio": ("t",),
+        "tip_amplitude": ("t",),
+        "beta": ("t", "root"),
+        "beta_integrated": ("t", "root"),
     }
     table_rows: ClassVar = ("t",)
     units: ClassVar = {
@@ -125,6 +141,7 @@ class Stability(Answer):
         "action": "J s",
         "end_deflection": "m",
         "root_moment": "N m",
+        "tip_amplitude": "m",
         "t": "s",
     }
 
@@ -200,6 +217,10 @@ class Stability(Answer):
     controller=optional(instance(Controller, "a Controller, such as supple.Decoupling()")),
     samples=optional(whole(3, 10**7)),
     tolerance=number(0, 1e-2, above=True),
+    amplitude=optional(number(0, above=True, unit="of metres")),
+    mode=whole(1),
+    phase=number(),
+    released=a_list_of_loads,
 )
 def stability(
     model: Model,
@@ -209,6 +230,10 @@ def stability(
     tolerance: float = 1e-9,
     *,
     rate: float | None = None,
+    amplitude: float | None = None,
+    mode: int = 1,
+    phase: float = 0.0,
+    released: Sequence[Load] = (),
 ) -> Stability:
     """Growth and decay of vibration under a controller along a trajectory.
 
@@ -227,6 +252,15 @@ def stability(
         Relative tolerance of the integration.
     rate : float, optional
         Samples per second of the trajectory, if samples are given.
+    amplitude : float, optional
+        Start in vibration: amplitude of the end of the last flexible link, m, in one mode of the
+        first pose. Default: unbent.
+    mode : int
+        Number of that mode, from 1, joints locked.
+    phase : float
+        Its phase at the start, rad; 0 is a release at rest from the bent shape.
+    released : sequence of PointLoad and DistributedLoad, optional
+        Instead: start from the static deflection under these loads, which are let go.
 
     Returns
     -------
@@ -261,7 +295,10 @@ def stability(
         fastest = system.frequencies(np.array([system.state(r) for r in poses]))[:, 0].max()
         samples = int(np.clip(12 * path.duration * fastest / (2 * math.pi), 200, 5000)) + 1
     dt = path.duration / (samples - 1)
-    run = simulate(model, controller=law, trajectory=path, dt=dt, tolerance=tolerance)
+    q0, qd0 = _shaken_start(system, path, amplitude, mode, phase, released)
+    run = simulate(
+        model, controller=law, trajectory=path, q0=q0, qd0=qd0, dt=dt, tolerance=tolerance
+    )
     wanted = path(run.t)[2]
     A = system.matrices(run.q, run.qd, wanted)
     omega = system.frequencies(run.q)
@@ -272,8 +309,10 @@ def stability(
     V, lyapunov_rate, own = _lyapunov(system, run)
     slope = np.gradient(omega[:, 0], run.t)
     # Deflection of the end and moment at the root of the last link that bends
-    link = [link.name for link in model.chain.links if link.inv.count][-1]
+    link = _last_flexible_link(model)
     end = model.deflection_at(run.q, link), root_moments(model.chain, run.q, link)
+    beta, beta_integrated = _roots_by_both_methods(model, run, tolerance)
+    drift = run.beta_drift if run.beta is not None else _largest(beta_integrated - beta)
     return Stability(
         run,
         np.linalg.eigvals(A).astype(complex),
@@ -286,9 +325,73 @@ def stability(
         *end,
         np.abs(slope) / (2 * omega[:, 0] ** 2),
         _speed_ratio(model, run),
-        _root_drift(model, run, tolerance),
+        drift,
         _action_growth(system, path),
+        _tip_amplitude(system, run.q, E, link),
+        beta,
+        beta_integrated,
     )
+
+
+def _shaken_start(
+    system: Flexible,
+    path: Trajectory,
+    amplitude: float | None,
+    mode: int,
+    phase: float,
+    released: Sequence[Load],
+) -> tuple[Array | None, Array | None]:
+    """q and qd at the start of a path, in vibration or bent; None where nothing was asked for."""
+    model = system.model
+    theta, speed, _ = path(0.0)
+    count = model.size - model.joints
+    if released and amplitude is not None:
+        raise SuppleError(
+            "amplitude and released are both given: start in one mode, or from the deflection "
+            "under loads"
+        )
+    if released:
+        return static_state(loaded_model(model, released), theta), None
+    if amplitude is None:
+        return None, None
+    if mode > count:
+        raise SuppleError(f"mode is {mode}: the model has {count} elastic ones")
+    unbent = system.state(theta)
+    found = system.modes(unbent)
+    shape = found.shapes[:, mode - 1]
+    link = _last_flexible_link(model)
+    bent = np.concatenate([theta, shape])
+    size = float(np.linalg.norm(model.deflection_at(bent, link)[1:]))
+    if size <= 1e-9 * float(np.abs(found.shapes).max()):
+        raise SuppleError(
+            f"mode {mode} does not move the end of {link}: give another mode, or released="
+        )
+    eta = amplitude / size * shape
+    q = np.concatenate([theta, eta * math.cos(phase)])
+    qd = np.concatenate([speed, -found.omega[mode - 1] * eta * math.sin(phase)])
+    return q, qd
+
+
+def _last_flexible_link(model: Model) -> str:
+    """Name of the last link that bends."""
+    return [link.name for link in model.chain.links if link.inv.count][-1]
+
+
+def _tip_amplitude(system: Flexible, q: Array, energies: Array, link: str) -> Array:
+    """(n,) m: amplitudes of the modes at a link's end, sqrt(2 E_j) phi_j / omega_j, together."""
+    model = system.model
+    out = np.empty(len(q))
+    for k, state in enumerate(q):
+        modes = system.modes(state)
+        states = np.tile(system.state(state[: model.joints]), (len(modes.omega), 1))
+        states[:, model.joints :] = modes.shapes.T
+        ends = np.linalg.norm(model.deflection_at(states, link)[:, 1:], axis=1)
+        out[k] = np.linalg.norm(np.sqrt(2 * energies[k]) / modes.omega * ends)
+    return out
+
+
+def _largest(difference: Array) -> float:
+    return float(np.abs(difference).max(initial=0.0))
 
 
 def _action_growth(system: Flexible, path: Trajectory) -> float:
@@ -340,18 +443,17 @@ def _form(A: Array, x: Array, y: Array) -> Array:
     return value
 
 
-def _root_drift(model: Model, run: Response, tolerance: float) -> float:
-    """Drift of beta by [Theodore1997] (11), in the run itself or along its lengths."""
-    if run.beta is not None:
-        return run.beta_drift
-    worst = 0.0
+def _roots_by_both_methods(model: Model, run: Response, tolerance: float) -> tuple[Array, Array]:
+    """beta (n, b) by Newton's method, and by [Theodore1997] (11) in the run or along its path."""
+    by_newton: list[Array] = [np.zeros((len(run.t), 0))]
+    by_rates: list[Array] = [np.zeros((len(run.t), 0))]
     for i in model.chain.sliding:
         slide, lengths = model.chain.links[i].slide, run.q[:, model.chain.theta[i]]
         for law in slide.laws if isinstance(slide, SlidingModes) else ():
-            newton = np.array([law.roots(float(l)) for l in lengths])
-            found = integrated(law, lengths, max(tolerance, 1e-12))
-            worst = max(worst, float(np.abs(found - newton).max()))
-    return worst
+            by_newton.append(np.array([law.roots(float(l)) for l in lengths]))
+            by_rates.append(integrated(law, lengths, max(tolerance, 1e-12)))
+    newton = np.hstack(by_newton)
+    return newton, np.hstack(by_rates) if run.beta is None else run.beta
 
 
 def _speed_ratio(model: Model, run: Response) -> Array:
@@ -480,7 +582,7 @@ def free_growth(
         raise SuppleError(f"mode is {mode}: the model has {model.size - model.joints} elastic ones")
     X = system.transition(path, path.duration)
     phases = (0.0, math.pi / 2) if phase is None else (phase,)
-    link = [link.name for link in model.chain.links if link.inv.count][-1]
+    link = _last_flexible_link(model)
     # One start of a mode, carried to the end by the transition matrix X
     found = []
     for one in phases:

@@ -29,14 +29,30 @@ def plot_stability(found: Stability, path: str | Path | None = None) -> Figure:
         ("tip deflection (mm)", 1e3 * found.end_deflection[:, 1:]),
         ("root moment (N m)", found.root_moment),
     ]
+    slides = found.beta.size > 0
+    if slides:
+        panels += [("roots beta", found.beta), ("V of (41) (J)", found.lyapunov)]
+    rows = len(panels) // 2
     with styled():
-        figure, axes = plt.subplots(3, 2, figsize=(9, 7.2), sharex=True, layout="constrained")
+        figure, axes = plt.subplots(
+            rows, 2, figsize=(9, 2.4 * rows), sharex=True, layout="constrained"
+        )
         for ax, (label, values) in zip(axes.flat, panels, strict=True):
             ax.plot(found.t, values, lw=0.9)
             ax.set_ylabel(label)
-        for ax, names in zip(axes[-1], (("y", "z"), ("x-y", "x-z")), strict=True):
-            ax.set_xlabel("time (s)")
+        for ax, names in zip(axes[2], (("y", "z"), ("x-y", "x-z")), strict=True):
             ax.legend(ax.get_lines(), names, loc="lower left", ncols=2)
+        for ax in axes[-1]:
+            ax.set_xlabel("time (s)")
+        if found.tip_amplitude.size:
+            axes[2][0].plot(found.t, 1e3 * found.tip_amplitude, color=QUIET, lw=0.8)
+            axes[2][0].plot(found.t, -1e3 * found.tip_amplitude, color=QUIET, lw=0.8)
+        if slides:
+            axes[3][0].plot(found.t, found.beta_integrated, "k:", lw=1.2)
+            axes[3][0].set_title("Newton's method; dotted: integrated, (11)", color=QUIET)
+            rate = axes[3][1].twinx()
+            rate.plot(found.t, found.lyapunov_rate, color=COLOURS[1], lw=0.6)
+            rate.set_ylabel("rate of V (W)", color=COLOURS[1])
         axes[0][0].axhline(0, color=QUIET, lw=0.6)
         axes[0][0].set_title("depends on the scale of the shapes: decides nothing", color=QUIET)
         axes[0][1].set_yscale("log")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SuppleError
+from .parameters import Parameter, numbers_of, parameter, usual_parameters
 from .questions import AS_GIVEN, MOST_MODES, THEORIES, Question, sliders, turned
 from .stage import COLOURINGS, Stage, add_dark
 from .tables import legend, sentence
@@ -29,6 +30,7 @@ class Controls:
         stage: Stage,
         asked: Callable[..., None],
         looked: Callable[..., None],
+        vary: Mapping[str, Any] | None = None,
     ) -> None:
         self.gui, self.robot = server.gui, found.robot
         self.coordinates = sliders(found.robot)
@@ -45,6 +47,7 @@ class Controls:
                 slider = self.gui.add_slider(f"{c.name} ({c.unit})", low, high, step, at)
                 slider.on_update(asked)
                 self.sliders.append(slider)
+        self._dimensions(vary, asked)
         with self.gui.add_folder("Modes"):
             self.table = self.gui.add_html("")
             numbers = [f"mode {k + 1}" for k in range(found.omega.shape[-1])]
@@ -73,6 +76,37 @@ class Controls:
         self.picture = self.gui.add_button("Save picture", hint="what you see, as PNG")
         self.page = self.gui.add_button("Save page", hint="one HTML file that needs no network")
 
+    def _dimensions(self, vary: Mapping[str, Any] | None, asked: Callable[..., None]) -> None:
+        """Sliders of a few numbers of the robot's file, and a list to take any other from."""
+        self.parameters: dict[str, tuple[Parameter, Any]] = {}
+        chosen = usual_parameters(self.robot)
+        if vary is not None:
+            chosen = tuple(parameter(self.robot, path, ends) for path, ends in vary.items())
+        paths = tuple(numbers_of(self.robot))
+        self.folder = self.gui.add_folder(
+            "Dimensions", visible=bool(paths), expand_by_default=vary is not None
+        )
+        for each in chosen:
+            self._add_slider(each, asked)
+        with self.folder:
+            self.path = self.gui.add_dropdown("another", paths or ("none",))
+            self.another = self.gui.add_button("Add slider", hint="of the parameter above")
+        self.another.on_click(lambda _: self.add_parameter(str(self.path.value), asked))
+
+    def add_parameter(self, path: str, asked: Callable[..., None]) -> None:
+        """Add a slider for a number of the robot's file, unless there is one."""
+        if path not in self.parameters:
+            self._add_slider(parameter(self.robot, path), asked)
+
+    def _add_slider(self, each: Parameter, asked: Callable[..., None]) -> None:
+        factor = each.unit[1]
+        low, high = each.low * factor, each.high * factor
+        step, at = each.step * factor, each.value * factor
+        with self.folder:
+            slider = self.gui.add_slider(each.label, low, high, step, at)
+        slider.on_update(asked)
+        self.parameters[each.path] = (each, slider)
+
     def _question(self, found: Modes, asked: Callable[..., None]) -> None:
         payload = found.robot.payload
         with self.gui.add_folder("Robot"):
@@ -95,6 +129,11 @@ class Controls:
             turned(float(slider.value), c.unit)
             for slider, c in zip(self.sliders, self.coordinates, strict=True)
         )
+        changes = []
+        for each, slider in self.parameters.values():
+            value = float(slider.value) / each.unit[1]
+            if abs(value - each.value) > 0.5 * each.step:  # where it began the file's own value
+                changes.append((each.path, value))
         return Question(
             self.robot,
             pose,
@@ -102,6 +141,7 @@ class Controls:
             round(_number(self.count, "number of modes")),
             _number(self.payload, "payload"),
             str(self.joints.value),
+            tuple(changes),
         )
 
     @property

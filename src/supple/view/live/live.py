@@ -88,11 +88,15 @@ def serve(
     listen_on_network: bool = False,
     allow_origin: Sequence[str] = (),
     pose: Mapping[str, Any] | None = None,
+    vary: Mapping[str, Any] | None = None,
 ) -> Live:
     """Start a server that shows an answer or a Scene; return at once.
 
     A Robot at `pose` (theta or position, else the usual one), or the Modes of one configuration, in
     the studio; what runs in time or over many configurations in the player.
+
+    `vary` names numbers of the robot's file that have sliders beside the joints, as {path: (low,
+    high)} or {path: None}; without, the walls or stiffnesses that a designer changes first.
 
     It is bound to this machine alone unless another host is given with `listen_on_network`; a busy
     port gives the next free one. Only its own page is answered, and pages whose origin
@@ -123,7 +127,7 @@ def serve(
     try:
         shown: Studio | Player | Poser
         if isinstance(found, Modes):
-            shown = Studio(server, found)
+            shown = Studio(server, found, vary)
         elif isinstance(found, Robot):
             shown = Poser(server, found, pose or usual_pose(found))
         else:

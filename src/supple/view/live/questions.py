@@ -36,7 +36,10 @@ MOST_MODES = 30
 
 @dataclass(frozen=True)
 class Question:
-    """All the reader can set. `pose`: radians, metres, or the platform's place; payload in kg."""
+    """All the reader can set. `pose`: radians, metres, or the platform's place; payload in kg.
+
+    `changes`: paths of the robot's file and their values, SI.
+    """
 
     robot: Robot
     pose: tuple[float, ...] | Array
@@ -44,6 +47,7 @@ class Question:
     count: int = 6
     payload: float | None = None
     joints: str = "locked"
+    changes: tuple[tuple[str, float], ...] = ()
 
 
 def ask(question: Question) -> Modes:
@@ -58,7 +62,7 @@ def ask(question: Question) -> Modes:
     }
     # The robot with theory and payload as set
     robot = question.robot
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = dict(question.changes)
     if question.theory != AS_GIVEN:
         # Paths of the links that bend
         parts = architecture_of(robot).parts()

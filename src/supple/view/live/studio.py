@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +42,9 @@ class Studio:
         found: the answer on show.  latency: seconds from the last change to its picture.
     """
 
-    def __init__(self, server: viser.ViserServer, found: Modes) -> None:
+    def __init__(
+        self, server: viser.ViserServer, found: Modes, vary: Mapping[str, Any] | None = None
+    ) -> None:
         self.server, self.found, self.latency = server, found, 0.0
         self.stage = Stage(server)
         self.kinds: list[str] | None = None
@@ -50,7 +54,7 @@ class Studio:
         self._curve: tuple[Any, Array, Array] | None = None
         self._seen: Question | None = None
         self._told = ""
-        self.controls = Controls(server, found, self.stage, self._asked, self._looked)
+        self.controls = Controls(server, found, self.stage, self._asked, self._looked, vary)
         self._saving = Saving(self.controls.say)
         self.controls.picture.on_click(self._save)
         self.controls.page.on_click(self._save)
@@ -147,7 +151,7 @@ class Studio:
         if question is None or k < 0:
             return
         rest = (*question.pose[:k], *question.pose[k + 1 :])
-        key = (k, rest, question.theory, question.count, question.payload, question.joints)
+        key = (k, rest, replace(question, pose=()))
         if self._curve is not None and self._curve[0] == key:
             return
         c, slider = self.controls.coordinates[k], self.controls.sliders[k]
