@@ -17,7 +17,18 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Descriptions are frozen: a changed copy is made by `robot.with_(path, value)`. Their "
         "fields are the keys of a [robot file](../howto/robot-files.md).",
         (
-            *("load", "loads", "dump", "schema", "check", "Check", "as_mechanism", "material"),
+            *(
+                "load",
+                "loads",
+                "dump",
+                "schema",
+                "check",
+                "mobility",
+                "Mobility",
+                "Check",
+                "as_mechanism",
+                "material",
+            ),
             *("load_profile", "Robot", "SerialRobot", "DeltaRobot", "MechanismRobot", "Link"),
             *(
                 "MechanismLink",
@@ -84,7 +95,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "Acceleration",
                 "Accelerometer",
             ),
-            *("Gyroscope", "Reaction", "Encoder", "Tachometer", "Sensor"),
+            *("Gyroscope", "Reaction", "ClosureForce", "Encoder", "Tachometer", "Sensor"),
         ),
     ),
     "Control": (
@@ -97,6 +108,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "GravityPD",
                 "Decoupling",
                 "ComputedTorque",
+                "AdaptiveControl",
                 "LQR",
                 "lqr",
             ),

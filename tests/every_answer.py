@@ -73,6 +73,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Statics, many": lambda: supple.statics(arm(), np.eye(3), force=[0, 1, 0]),
     "JointMap": lambda: supple.workspace(arm(), points=2),
     "WorkspaceMap": lambda: supple.workspace(supple.load("kuo-delta"), points=2),
+    "Mobility": lambda: supple.mobility(supple.load("five-bar")),
     "Check": lambda: supple.check(arm(), [0.1, 0.2, 0.3]),
     "Pose": lambda: supple.forward(arm(), [0.1, 0.2, 0.3]),
     "JointSolutions": lambda: supple.inverse(arm(), [2.0, 0.5, 0.0]),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
     from .budget import SizeWarning
+    from .control.adaptive import AdaptiveControl
     from .control.calm import CalmMove
     from .control.controllers import (
         LQR,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from .outputs.kinds import (
         Acceleration,
         Accelerometer,
+        ClosureForce,
         Encoder,
         Gyroscope,
         Moment,
@@ -128,6 +130,7 @@ if TYPE_CHECKING:
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
+    from .studies.mobility import Mobility, mobility
     from .studies.motion.follow import SmallRangeWarning, StepWarning, follow
     from .studies.motion.linearize import StateSpace, linearize
     from .studies.motion.margins import Margins, margins
@@ -150,6 +153,7 @@ __all__ = [
     "Acceleration",
     "Accelerometer",
     "Accuracy",
+    "AdaptiveControl",
     "AssumedModes",
     "Band",
     "BangBang",
@@ -168,6 +172,7 @@ __all__ = [
     "Clipped",
     "Closure",
     "ClosureEnd",
+    "ClosureForce",
     "Comparison",
     "Compensation",
     "ComputedTorque",
@@ -210,6 +215,7 @@ __all__ = [
     "MechanismJoint",
     "MechanismLink",
     "MechanismRobot",
+    "Mobility",
     "ModalDamping",
     "Model",
     "ModelWarning",
@@ -324,6 +330,7 @@ __all__ = [
     "lqr",
     "margins",
     "material",
+    "mobility",
     "modes",
     "observer",
     "optimise",
@@ -361,6 +368,7 @@ _MODULES = {
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
     "beams.shapes": ("EndLoad",),
     "budget": ("SizeWarning",),
+    "control.adaptive": ("AdaptiveControl",),
     "control.calm": ("CalmMove",),
     "control.controllers": (
         "Clipped",
@@ -416,6 +424,7 @@ _MODULES = {
     "outputs.kinds": (
         "Acceleration",
         "Accelerometer",
+        "ClosureForce",
         "Encoder",
         "Gyroscope",
         "Moment",
@@ -476,6 +485,7 @@ _MODULES = {
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "studies.kinematics.forward": ("Pose", "forward"),
     "studies.kinematics.inverse": ("JointSolutions", "inverse"),
+    "studies.mobility": ("Mobility", "mobility"),
     "studies.motion.follow": ("SmallRangeWarning", "StepWarning", "follow"),
     "studies.motion.linearize": ("StateSpace", "linearize"),
     "studies.motion.margins": ("Margins", "margins"),

@@ -141,3 +141,54 @@ def test_bad_input(path: object, window: object, word: str) -> None:
     model = supple.build(arm(), supple.AssumedModes(2))
     with pytest.raises(supple.SuppleError, match=word):
         supple.invert(model, path, window=window)
+
+
+def test_the_tip_follows_a_line_in_space_in_an_open_loop_run():
+    """The efforts found, put into a simulation, lead the tip along the line: another route."""
+    arm = supple.load("de-luca-two-link")
+    stiff = arm.with_({f"links.link{k}.bending_stiffness": 200.0 for k in (1, 2)})
+    model = supple.build(stiff, supple.AssumedModes(1), damping=0.05)
+    ends = [supple.forward(stiff, theta).position[:2] for theta in ([0.3, 0.9], [0.5, 1.1])]
+    line = supple.PointToPoint(*ends, 1.0)
+    found = supple.invert(model, line, window=(-0.05, 1.1), output="tip")
+    assert found.error < 1e-12
+    efforts = supple.Table(found.t - found.t[0], found.tau)
+    run = supple.simulate(model, tau=efforts, q0=found.q[0], qd0=found.qd[0], duration=1.1, dt=2e-3)
+    wanted = line(run.t + found.t[0])[0]
+    assert np.abs(run.tip[:, :2] - wanted).max() < 1e-6
+    way = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+    gone = run.tip[:, :2] - ends[0]
+    aside = gone[:, 0] * way[1] - gone[:, 1] * way[0]
+    assert np.abs(aside).max() < 1e-6  # it stays on the straight line
+
+
+@pytest.mark.slow
+def test_a_path_that_is_too_fast_names_its_speed_and_has_a_nearest_motion():
+    arm = supple.load("de-luca-two-link")
+    model = supple.build(arm, supple.AssumedModes(1), damping=0.02)
+    fast = supple.PointToPoint([0, 0], [0.5, 0], 1.0)
+    with pytest.raises(supple.SuppleError, match=r"was met, that is a duration of .* s\).*nearest"):
+        supple.invert(model, fast, window=(-0.2, 4.0))
+    near = supple.invert(model, fast, window=(-0.2, 4.0), nearest=True)
+    assert 0 <= near.share < 1
+    # what it says of its error is so: the chord angles of its own motion
+    chord = near.q[:, :2] + near.q[:, 2:] @ chord_matrix(model).T
+    assert np.abs(chord - fast(near.t)[0]).max() == pytest.approx(near.error, rel=1e-12)
+    assert near.error < 0.5  # nearer than standing still
+
+
+def test_the_cause_of_imaginary_zeros_is_the_one_that_is_there():
+    arm = supple.load("de-luca-two-link")
+    path = supple.PointToPoint([0, 0], [0.5, 0], 4.0)
+    for inertia, words in ((0.0005, "rotary inertia at the tip"), (0.0, "links beyond link1")):
+        model = supple.build(arm.with_("payload.inertia", inertia), supple.AssumedModes(2))
+        with pytest.raises(supple.SuppleError, match=words):
+            supple.invert(model, path)
+
+
+def test_paths_of_the_tip_need_as_many_joints():
+    one = supple.build(supple.load("industrial-3"), supple.AssumedModes(1), damping=0.05)
+    with pytest.raises(supple.SuppleError, match="2 coordinates, the arm 3 joints"):
+        supple.invert(one, supple.PointToPoint([3, 1], [3, 1.1], 1.0), output="tip")
+    with pytest.raises(supple.SuppleError, match="output is 'hand'"):
+        supple.invert(one, supple.PointToPoint([3, 1, 0], [3, 1.1, 0], 1.0), output="hand")

@@ -179,7 +179,7 @@ def test_hostile_files_from_a_cold_start(tmp_path: Path, kind: str) -> None:
 
 
 def test_an_interrupt_is_no_traceback(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("supple.files.load", interrupted)

@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 import supple
 
 ARM = Path(__file__).parents[1] / "data" / "six-joints.urdf"
@@ -93,3 +95,11 @@ def test_materials_have_sources(console):
     assert all(each["source"] for each in table.values())
     assert all(supple.material(name).density == each["density"] for name, each in table.items())
     assert "aluminium-6061-t6" in console("materials").out
+
+
+def test_carbon_fibre_is_a_laminate():
+    """Quasi-isotropic T300/5208: E = 69.7 GPa, G = 26.9 GPa by Tsai and Hahn (1980)."""
+    plate = supple.material("carbon-epoxy-quasi-isotropic")
+    assert pytest.approx(69.7e9, rel=2e-3) == plate.E
+    assert pytest.approx(26.9e9, rel=2e-3) == plate.G
+    assert supple.material("carbon-epoxy-tube").E > 1.3 * plate.E

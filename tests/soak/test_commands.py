@@ -167,6 +167,7 @@ WRITERS = {
     "printed": ["reproduce", "di-castri", "--out", "printed"],
     "tour": ["tour", "--out", "tour"],
     "view.html": ["view", "industrial-3", "--save", "view.html"],
+    "view.png": ["view", "industrial-3", "--plot", "view.png"],
 }
 ENDINGS = {".html": b"</html>", ".png": b"IEND\xaeB`\x82", ".pdf": b"%%EOF", ".svg": b"</svg>"}
 LAST = {name for name in WRITERS if "." in name}  # those that are one file

@@ -20,6 +20,7 @@ from ..arguments import checked, instance, optional, reals, some
 from ..beams.basis import AssumedModes
 from ..equations.build import build
 from ..equations.closed.coupled import near_symbols
+from ..equations.evaluate import Evaluator
 from ..equations.model import Model, a_model
 from ..errors import SuppleError
 from .plant import at_rest, riccati, weight
@@ -34,7 +35,9 @@ __all__ = [
     "FeedForward",
     "GravityPD",
     "JointPD",
+    "StatefulController",
     "Wanted",
+    "gain_by_joint",
     "lqr",
     "solved",
 ]
@@ -142,7 +145,64 @@ class Controller(Held, ABC):
         return np.array(found).T
 
 
-def _gain(name: str, value: Gain, joints: int) -> Array:
+class StatefulController(Controller):
+    """Base class of controllers with states z of their own, which start at zero.
+
+    Notes
+    -----
+    A kind of controller with states implements, instead of `effort`:
+
+    1. ``states(model)`` returns the number of its states.
+    2. ``loop(model, (q, qd, z), wanted)`` returns qdd, the efforts and dz/dt as expressions.
+    """
+
+    @abstractmethod
+    def states(self, model: Model) -> int:
+        """Return the number of its states."""
+
+    @abstractmethod
+    def loop(
+        self, model: Model, state: tuple[Expression, Expression, Expression], wanted: Wanted
+    ) -> tuple[Expression, Expression, Expression]:
+        """Return qdd, the efforts and z' at a state q, qd, z, in continuous time."""
+
+    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+        """Refuse: efforts depend on states of its own."""
+        raise SuppleError(
+            f"{type(self).__name__} has states of its own: simulate runs it, not a law without "
+            "memory"
+        )
+
+    def efforts_along(
+        self,
+        model: Model,
+        state: tuple[Array, Array, Array],
+        wanted: Sequence[Array],
+        near: Array | None = None,
+    ) -> Array:
+        """Return the efforts (n, joints) at states q, qd, z (n, .) for motions wanted (n, joints).
+
+        `near` (n, w): about where the followers of loops are.
+        """
+        beside = [] if near is None else [near]
+        model = model if near is None else near_symbols(model)[0]
+
+        def make() -> Evaluator:
+            import casadi as ca
+
+            symbol, n = model.functions.symbol, model.size
+            x = [symbol(w, s) for w, s in zip("qvz", (n, n, self.states(model)), strict=True)]
+            motion = [symbol(word, model.joints) for word in ("r", "rd", "rdd")]
+            tau = self.loop(model, (x[0], x[1], x[2]), Wanted(*motion))[1]
+            inputs = [*x, *motion, *model.functions.beside]
+            return Evaluator(ca.Function("efforts", inputs, [ca.densify(tau)]))
+
+        found: Evaluator = model.functions.derived(("efforts of law", self), make)
+        return found(*state, *wanted, *beside)[0]
+
+
+def gain_by_joint(name: str, value: Gain, joints: int) -> Array:
+    """Return a gain as one value per joint, (joints,), none negative."""
     given = reals(name, value)
     if given.shape not in ((), (joints,)) or not np.isfinite(given).all() or (given < 0).any():
         raise SuppleError(
@@ -162,15 +222,15 @@ class Gains(Controller):
 
     def check(self, model: Model) -> None:
         for name in ("position_gain", "velocity_gain"):
-            _gain(name, getattr(self, name), model.joints)
+            gain_by_joint(name, getattr(self, name), model.joints)
 
     def joint_acceleration(
         self, model: Model, q: Expression, qd: Expression, wanted: Wanted
     ) -> Expression:
         """Return u = rdd - Gv de/dt - Gp e, [Theodore1997] (36)."""
         k = model.joints
-        Gp = _gain("position_gain", self.position_gain, k)
-        Gv = _gain("velocity_gain", self.velocity_gain, k)
+        Gp = gain_by_joint("position_gain", self.position_gain, k)
+        Gv = gain_by_joint("velocity_gain", self.velocity_gain, k)
         return wanted.rdd - Gv * (qd[:k] - wanted.rd) - Gp * (q[:k] - wanted.r)
 
 
@@ -195,8 +255,8 @@ class JointPD(Gains):
 
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         k = model.joints
-        Gp = _gain("position_gain", self.position_gain, k)
-        Gv = _gain("velocity_gain", self.velocity_gain, k)
+        Gp = gain_by_joint("position_gain", self.position_gain, k)
+        Gv = gain_by_joint("velocity_gain", self.velocity_gain, k)
         return -Gp * (q[:k] - wanted.r) - Gv * (qd[:k] - wanted.rd)
 
 
@@ -376,7 +436,7 @@ class Clipped(Controller):
     def limits(self, model: Model) -> Array:
         """Return the limit of each joint, (joints,), infinite where there is none."""
         if self.effort_limit is not None:
-            return _gain("effort_limit", self.effort_limit, model.joints)
+            return gain_by_joint("effort_limit", self.effort_limit, model.joints)
         own = [motor.effort_limit for motor in model.motors]
         return np.array([np.inf if value is None else float(value) for value in own])
 

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import number, optional, reals
-from ..equations.closed.coupled import near_symbols
-from ..equations.evaluate import Evaluator
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..outputs.output import Motion, Output
 from ..outputs.sensor import Sensor
-from .controllers import Controller, Wanted
+from .controllers import StatefulController, Wanted
 from .plant import Plant, as_measures
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ Expression = Any
 
 
 @dataclass(frozen=True, eq=False)
-class LinearController(Controller):
+class LinearController(StatefulController):
     """Linear dynamic controller on measured outputs and desired joint coordinates.
 
     z' = A z + B [y - y0, r - r0] and tau = tau0 + C z + D [y - y0, r - r0], with measured outputs y
@@ -104,6 +102,9 @@ class LinearController(Controller):
                     f"{wanted}: it was made for another model, or for other measures"
                 )
 
+    def states(self, model: Model) -> int:
+        return len(self.A)
+
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         """Refuse: efforts depend on states of its own."""
         raise SuppleError(
@@ -143,29 +144,6 @@ class LinearController(Controller):
         y = self._measured(model, q, qd, qdd) - ca.DM(self.y0)
         u = ca.vertcat(y, r)
         return qdd, tau, ca.mtimes(ca.DM(self.A), z) + ca.mtimes(ca.DM(self.B), u)
-
-    def efforts_along(
-        self, model: Model, state: tuple[Array, Array, Array], r: Array, near: Array | None = None
-    ) -> Array:
-        """Return the efforts (n, joints) at states q, qd, z (n, .) for references (n, joints).
-
-        `near` (n, w): about where the followers of loops are.
-        """
-        beside = [] if near is None else [near]
-        model = model if near is None else near_symbols(model)[0]
-
-        def make() -> Evaluator:
-            import casadi as ca
-
-            symbol, n = model.functions.symbol, model.size
-            x = [symbol(w, s) for w, s in zip("qvz", (n, n, len(self.A)), strict=True)]
-            want = symbol("r", model.joints)
-            tau = self.loop(model, (x[0], x[1], x[2]), Wanted(want, want, want))[1]
-            inputs = [*x, want, *model.functions.beside]
-            return Evaluator(ca.Function("efforts", inputs, [ca.densify(tau)]))
-
-        found: Evaluator = model.functions.derived(("efforts of law", self), make)
-        return found(*state, r, *beside)[0]
 
     def _measured(self, model: Model, q: Expression, qd: Expression, qdd: Expression) -> Expression:
         import casadi as ca

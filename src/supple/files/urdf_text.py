@@ -247,35 +247,43 @@ def _visuals(
     """What a link is drawn as, in its axes; meshes that cannot be drawn are added to `lost`."""
     found = []
     for each in given.visuals:
-        shape: dict[str, Any] = {}
-        geometry = each.geometry
-        if geometry.box is not None:
-            shape["box"] = tuple(float(size) for size in geometry.box.size)
-        elif geometry.cylinder is not None:
-            shape["cylinder"] = (float(geometry.cylinder.radius), float(geometry.cylinder.length))
-        elif geometry.sphere is not None:
-            shape["sphere"] = float(geometry.sphere.radius)
-        elif geometry.mesh is not None:
-            name = str(geometry.mesh.filename)
-            path = find_mesh(name, where) if name.lower().endswith(MESH_TYPES) else None
-            if path is None:
-                lost.append(name)
-                continue
-            shape["mesh"] = path
-            scale = np.ones(3) if geometry.mesh.scale is None else np.asarray(geometry.mesh.scale)
-            shape["scale"] = tuple(np.broadcast_to(scale.astype(float), 3).tolist())
-        material = each.material
-        colour = None
-        if material is not None:
-            colour = material.color or colours.get(material.name)
-        if colour is not None:
-            shape["colour"] = tuple(float(np.clip(part, 0, 1)) for part in colour.rgba[:3])
-        T = np.eye(4) if each.origin is None else np.asarray(each.origin, float)
-        shape["mount"] = {"xyz": T[:3, 3].tolist(), "rpy": list(rpy_of(T[:3, :3]))}
-        # What is drawn only is no fault of a robot: sizes of zero are left out
-        with contextlib.suppress(RobotError):
-            found.append(Visual(**shape))
+        # What is drawn only is no fault of a robot: what makes no sense is left out
+        with contextlib.suppress(RobotError, ValueError, TypeError, AttributeError):
+            visual = _visual(each, colours, where, lost)
+            if visual is not None:
+                found.append(visual)
     return tuple(found)
+
+
+def _visual(given: Any, colours: dict[str, Any], where: str, lost: list[str]) -> Visual | None:
+    """One shape, or None for a mesh that cannot be drawn."""
+    shape: dict[str, Any] = {}
+    geometry = given.geometry
+    if geometry.box is not None:
+        shape["box"] = tuple(float(size) for size in geometry.box.size)
+    elif geometry.cylinder is not None:
+        shape["cylinder"] = (float(geometry.cylinder.radius), float(geometry.cylinder.length))
+    elif geometry.sphere is not None:
+        shape["sphere"] = float(geometry.sphere.radius)
+    elif geometry.mesh is not None:
+        name = str(geometry.mesh.filename)
+        path = find_mesh(name, where) if name.lower().endswith(MESH_TYPES) else None
+        if path is None:
+            lost.append(name)
+            return None
+        shape["mesh"] = path
+        scale = 1.0 if geometry.mesh.scale is None else geometry.mesh.scale
+        factors = np.atleast_1d(np.asarray(scale, float)).ravel()[:3]  # some files give four
+        shape["scale"] = tuple(np.broadcast_to(factors, 3).tolist())
+
+    colour = None
+    if given.material is not None:
+        colour = given.material.color or colours.get(given.material.name)
+    if colour is not None:
+        shape["colour"] = tuple(float(np.clip(part, 0, 1)) for part in colour.rgba[:3])
+    T = np.eye(4) if given.origin is None else np.asarray(given.origin, float)
+    shape["mount"] = {"xyz": T[:3, 3].tolist(), "rpy": list(rpy_of(T[:3, :3]))}
+    return Visual(**shape)
 
 
 def _joint(given: Any, faults: list[str], lenient: bool) -> UrdfJoint:

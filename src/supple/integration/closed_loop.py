@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import reals
-from ..control.controllers import Controller, Wanted
-from ..control.linear import LinearController
+from ..control.controllers import Controller, StatefulController, Wanted
 from ..control.matching import place_path, trajectory_for
 from ..control.platform import PlatformPath, leads_platform
 from ..control.sampled import Sampled
@@ -174,8 +173,8 @@ def closed_rate(model: Model, controller: Controller) -> Any:
     wanted = Wanted(u[:k], u[k : 2 * k], u[2 * k :])
     own, z = ca.DM(0, 1), ca.DM(0, 1)
     both: Any
-    if isinstance(controller, LinearController):
-        z = model.functions.symbol("z", len(controller.A))
+    if isinstance(controller, StatefulController):
+        z = model.functions.symbol("z", controller.states(model))
         *both, own = controller.loop(model, (q, qd, z), wanted)
     else:
         both = controller.acceleration(model, q, qd, wanted)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.kinds import architecture_of
-from ..control.controllers import Controller
-from ..control.linear import LinearController
+from ..control.controllers import Controller, StatefulController
 from ..equations.model import Model
 from ..errors import SuppleError
 from .closed_loop import Reference, closed_rate
@@ -67,7 +66,7 @@ class Plan:
     def memory(self) -> int:
         """Number of states of its controller, the last ones of x."""
         law = self.controller
-        return len(law.A) if isinstance(law, LinearController) else 0
+        return law.states(self.model) if isinstance(law, StatefulController) else 0
 
     @property
     def driven(self) -> int:

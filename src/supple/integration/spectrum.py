@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..control.controllers import Controller, Decoupling
+from ..control.controllers import Controller, Decoupling, StatefulController
 from ..control.linear import LinearController
 from ..control.plant import plant
 from ..equations.chain_functions import ChainFunctions
@@ -178,6 +178,16 @@ def _law(plan: Plan) -> Law:
     if isinstance(controller, LinearController):  # as it answers at rest
         D, r0 = controller.D[:, -k:], controller.r0
         return lambda t, q, qd: controller.tau0 + D @ (given.value(np.array([t]), k)[0, :k] - r0)
+    if isinstance(controller, StatefulController):  # as it begins
+        count = controller.states(plan.model)
+
+        def begins(t: float, q: Array, qd: Array) -> Array:
+            rows = [x[None] for x in (q, qd, np.zeros(count))]
+            motion = np.split(given.value(np.array([t]), 3 * k), 3, axis=1)
+            state = (rows[0], rows[1], rows[2])
+            return np.asarray(controller.efforts_along(plan.model, state, motion)[0])
+
+        return begins
     function = controller.function(plan.model)
     wanted: dict[float, list[Array]] = {}  # a path of a platform is dear to ask
 

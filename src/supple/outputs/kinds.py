@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.closing import loops_of
 from ..architectures.kinds import architecture_of
 from ..arguments import instance, number, optional, some
 from ..beams.varying import VaryingBeam, beam_of
@@ -22,6 +23,7 @@ from ..kernels.spatial import vector_rotation
 from ..robot import JointedLink, Robot
 from ..sections import Shape
 from .at_rest import Rest
+from .loops import OpenTree, closure_pulls
 from .output import Motion, Output
 from .sections import LINK, PLACE, carried, chain_with, cut, joint_force, open_laws
 from .stress import has_fibre, on_edge, stress_along, von_mises
@@ -30,6 +32,7 @@ __all__ = [
     "OUTPUTS",
     "Acceleration",
     "Accelerometer",
+    "ClosureForce",
     "Encoder",
     "EndFrame",
     "Gyroscope",
@@ -653,6 +656,71 @@ class Tachometer(Output):
         return np.zeros(1)
 
 
+@dataclass(frozen=True)
+class ClosureForce(Output):
+    """Force and moment of a closure on its second end, (6,), base axes, N and N m.
+
+    They are the Lagrange multipliers of the closure as a wrench; on the first end acts the
+    opposite. Of rows that repeat what others hold, those left out of the equations pull nothing.
+
+    Parameters
+    ----------
+    closure : str
+        Name of the closure. Those of a Delta are called ``wrist-lower1`` and so on.
+
+    Notes
+    -----
+    With tree coordinates z and closures c(z) = 0 the equations of motion are
+    M z'' + h = tau + (dc/dz)' lambda. The moment is about the point of the second end. A `distance`
+    closure pulls along its rod.
+
+    Examples
+    --------
+    >>> import supple
+    >>> model = supple.build(supple.load("five-bar"), supple.AssumedModes(1))
+    >>> pin = {"pin": supple.ClosureForce("tool")}
+    >>> supple.simulate(model, duration=0.01, outputs=pin).outputs["pin"].shape
+    (11, 6)
+    """
+
+    closure: str
+
+    checks: ClassVar = {"closure": LINK}
+    of_tree: ClassVar = True
+
+    def names(self, model: Model) -> list[str]:
+        words = [f"{kind}.{axis}" for kind in ("force", "moment") for axis in AXES]
+        return [f"closure.{self.closure}.{word}" for word in words]
+
+    def check(self, model: Model) -> None:
+        functions = model.functions
+        if not isinstance(functions, ClosedFunctions):
+            raise SuppleError(
+                f"ClosureForce('{self.closure}'): {model.robot.name} has no closures; take "
+                "Reaction at a joint"
+            )
+        known = [loop.name for loop in loops_of(functions.loops.robot)]
+        if self.closure not in known:
+            raise SuppleError(
+                f"there is no closure '{self.closure}': the closures of {model.robot.name} are "
+                f"{', '.join(known)}"
+            )
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        tree: Any = model
+        assert isinstance(tree, OpenTree)
+        for pulled in closure_pulls(tree, motion):
+            if pulled.tied.loop.name == self.closure:
+                return column(pulled.wrench(1))
+        raise SuppleError(f"there is no closure '{self.closure}'")
+
+    def at_rest(self, rest: Rest) -> Array:
+        raise SuppleError(
+            f"ClosureForce('{self.closure}') is measured in motion: simulate a Model at rest, such "
+            "as supple.simulate(model, q0='static', duration=0.01, outputs=..)"
+        )
+
+
 OUTPUTS: dict[str, type[Output]] = {
     kind.__name__.lower(): kind
     for kind in (
@@ -669,5 +737,6 @@ OUTPUTS: dict[str, type[Output]] = {
             Encoder,
         ),
         Tachometer,
+        ClosureForce,
     )
 }

@@ -13,7 +13,7 @@ from typing import Any
 from ..equations.chains.chain import Chain
 from ..equations.chains.chain_equations import Laws, section_frame
 from ..equations.chains.tree import sections_of
-from ..equations.closed.closures import closure_ends, rows_between
+from ..equations.closed.closures import Tied, closure_ends, rows_between
 from ..equations.closed.coupled import ClosedFunctions
 from ..equations.closed.loops import Loops
 from ..equations.evaluate import casadi
@@ -21,7 +21,7 @@ from ..kernels.scalars import Scalar, Vector, cross, dot, mul, negate, scale, tr
 from ..robot import MechanismRobot
 from .output import Expression, Motion, Output
 
-__all__ = ["OpenTree", "closed_function", "pull_beyond", "within"]
+__all__ = ["ClosurePull", "OpenTree", "closed_function", "closure_pulls", "pull_beyond", "within"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,51 @@ def closed_function(functions: ClosedFunctions, output: Output) -> Any:
     return ca.Function("core", [q, qd, qdd, wrench, near], found)
 
 
+@dataclass(frozen=True)
+class ClosurePull:
+    """How one closure pulls on its two ends: the work of its rows over small motions of these."""
+
+    tied: Tied
+    work: Any
+    shifts: tuple[Any, Any]
+
+    def wrench(self, end: int) -> list[Any]:
+        """Force and moment (6,) on an end, 0 or 1, about its point, base axes."""
+        ca = casadi()
+        slope = ca.gradient(self.work, self.shifts[end])
+        slope = ca.substitute(slope, ca.vertcat(*self.shifts), ca.DM.zeros(12))
+        return list(ca.vertsplit(ca.densify(slope)))
+
+
+def closure_pulls(tree: OpenTree, motion: Motion) -> list[ClosurePull]:
+    """Return how every closure pulls, with the multipliers of its rows in `motion.closing`."""
+    ca = casadi()
+    q = motion.lists()[0]
+    frames = tree.laws.frames(q)
+    every = closure_ends(
+        tree.robot,
+        tree.chain,
+        q,
+        lambda i, k: section_frame(tree.chain, frames, i, k),
+        tree.loops.unbent,
+    )
+    multipliers = dict(zip(tree.loops.rows, ca.vertsplit(motion.closing), strict=True))
+    found = []
+    first_row = 0
+    for k, tied in enumerate(every):
+        shifts = (ca.SX.sym(f"d{k}", 6), ca.SX.sym(f"e{k}", 6))
+        shifted = []  # frames moved by d[:3] and turned by small d[3:], base axes
+        for (p, R), symbols in zip(tied.ends, shifts, strict=True):
+            d = ca.vertsplit(symbols)
+            columns = [vadd(c, cross(d[3:], c)) for c in transpose(R)]
+            shifted.append((vadd(p, d[:3]), transpose(columns)))
+        rows = rows_between(replace(tied, ends=(shifted[0], shifted[1])))
+        own = ca.vertcat(*(multipliers.get(first_row + r, 0.0) for r in range(len(rows))))
+        first_row += len(rows)
+        found.append(ClosurePull(tied, ca.dot(ca.vertcat(*rows), own), shifts))
+    return found
+
+
 def pull_beyond(
     tree: OpenTree, motion: Motion, i: int, x: Scalar, about: Vector
 ) -> tuple[Expression, Expression]:
@@ -78,32 +123,11 @@ def pull_beyond(
 
     That is beyond x metres along link i; x a number below zero: its root and hub among it.
     """
-    ca = casadi()
     robot, force, moment = tree.robot, [0.0] * 3, [0.0] * 3
     q = motion.lists()[0]
-    frames = tree.laws.frames(q)
-    every = closure_ends(
-        robot,
-        tree.chain,
-        q,
-        lambda i, k: section_frame(tree.chain, frames, i, k),
-        tree.loops.unbent,
-    )
-    at = 0
-    pulls = dict(zip(tree.loops.rows, ca.vertsplit(motion.closing), strict=True))
-    for k, tied in enumerate(every):
-        loop, ends = tied.loop, tied.ends
-        given = [ca.SX.sym(f"d{k}", 6), ca.SX.sym(f"e{k}", 6)]
-        shifted = []  # frames moved by d[:3] and turned by small d[3:], base axes
-        for (p, R), symbols in zip(ends, given, strict=True):
-            d = ca.vertsplit(symbols)
-            columns = [vadd(c, cross(d[3:], c)) for c in transpose(R)]
-            shifted.append((vadd(p, d[:3]), transpose(columns)))
-        rows = rows_between(replace(tied, ends=(shifted[0], shifted[1])))
-        own = ca.vertcat(*(pulls.get(at + r, 0.0) for r in range(len(rows))))
-        at += len(rows)
-        work = ca.dot(ca.vertcat(*rows), own)
-        for (p, _), j, place, d in zip(ends, loop.ends, loop.at, given, strict=True):
+    for pulled in closure_pulls(tree, motion):
+        loop, ends = pulled.tied.loop, pulled.tied.ends
+        for end, ((p, _), j, place) in enumerate(zip(ends, loop.ends, loop.at, strict=True)):
             # whether it lies beyond x of link i, or hangs there
             on, at_ = j, place
             while on >= 0 and on != i:
@@ -111,9 +135,7 @@ def pull_beyond(
             share = 1.0 if at_ is None else within(at_, x)
             if on != i or (isinstance(share, float) and not share):
                 continue
-            slope = ca.gradient(work, d)
-            slope = ca.substitute(slope, ca.vertcat(*given), ca.DM.zeros(12))
-            W = scale(share, ca.vertsplit(ca.densify(slope)))
+            W = scale(share, pulled.wrench(end))
             arm = vadd(p, negate(about))
             force = vadd(force, W[:3])
             moment = vadd(moment, vadd(W[3:], cross(arm, W[:3])))

@@ -25,6 +25,7 @@ from ..robot import Robot, a_robot
 from ..sections import Box, Profile, Tube
 from ..structure import Structure, carrying_nothing, structure_of
 from .configuration import Where, joint_names, where
+from .mobility import mobility
 from .moving_mass import moving_mass
 from .statics import Statics, statics
 from .vibration.modes import modes
@@ -32,6 +33,8 @@ from .vibration.modes import modes
 __all__ = ["Check", "check", "stresses"]
 
 Array = NDArray[np.float64]
+WORST_POSES = 64  # tried in each round of the search for the worst pose
+WORST_ROUNDS = 5  # each in a box of a quarter of the size
 # Below and above these a number is more likely in another unit: key, least, most, its own unit.
 PLAUSIBLE: tuple[tuple[str, float, float, str], ...] = (
     ("young_modulus", 1e6, 2e12, "Pa"),
@@ -111,6 +114,8 @@ class Check(Answer):
         yield strength is given).
     notes : tuple of str
         What looks wrong, in sentences.
+    mobility : str
+        Degrees of freedom at this pose, and Kutzbach's count beside them; see `supple.mobility`.
     """
 
     robot: Robot
@@ -122,6 +127,7 @@ class Check(Answer):
     holding: Mapping[str, float]
     stress: Mapping[str, tuple[float, float | None]]
     notes: tuple[str, ...]
+    mobility: str = ""
 
     dims: ClassVar = {"theta": ("joint",), "highest_stress": ("link",), "over_yield": ("link",)}
     units: ClassVar = {"theta": "rad or m", "highest_stress": "Pa"}
@@ -140,7 +146,11 @@ class Check(Answer):
 
 @checked(robot=a_robot, theta=optional(reals), position=optional(reals))
 def check(
-    robot: Robot, theta: ArrayLike | None = None, *, position: ArrayLike | None = None
+    robot: Robot,
+    theta: ArrayLike | None = None,
+    *,
+    position: ArrayLike | None = None,
+    worst: bool = False,
 ) -> Check:
     """Summarise a robot at one pose: the numbers an engineer looks at first.
 
@@ -155,6 +165,10 @@ def check(
         Joint coordinates (joints,), rad or m. Default: zero, or the usual pose of the robot.
     position : array_like, optional
         Instead, position (3,) of a Delta's platform, m.
+    worst : bool
+        Look for the pose within the joint limits at which the tip sags most, or where nothing sags
+        at which the first frequency is lowest, and take that one. It is found among some hundred
+        poses and then nearby: no pose that is much worse is likely, none is excluded.
 
     Returns
     -------
@@ -167,7 +181,10 @@ def check(
     >>> round(found.mass, 2), round(found.frequency_hz, 3)
     (135.19, 4.865)
     """
-    asked = _pose(robot, theta, position)
+    if worst and (theta is not None or position is not None):
+        raise SuppleError("worst looks for the pose itself: leave theta and position out")
+    pose = _worst_pose(robot) if worst else {"theta": theta, "position": position}
+    asked = _pose(robot, pose.get("theta"), pose.get("position"))
     if not asked.single:
         raise SuppleError("a check is of one configuration: give theta (joints,), or one position")
     structure = structure_of(robot, asked.at)
@@ -217,7 +234,45 @@ def check(
         notes.append(str(problem))
     total = moving_mass(robot, structure)
     at, reach = asked.take(asked.theta), architecture_of(robot).reach
-    return Check(robot, at, reach, total, first, sag, held, stress, tuple(notes))
+    moves = mobility(robot, **place).sentence
+    return Check(robot, at, reach, total, first, sag, held, stress, tuple(notes), moves)
+
+
+def _worst_pose(robot: Robot) -> dict[str, Any]:
+    """The pose of largest sag, else of lowest frequency, by sampling that closes in on it."""
+    from scipy.stats import qmc
+
+    family = architecture_of(robot)
+    coordinates = family.coordinates()
+    start = np.asarray(family.usual()[family.asked_by], float)
+    if not coordinates:
+        return {family.asked_by: start}
+    low = np.array([coordinate.low for coordinate in coordinates])
+    high = np.array([coordinate.high for coordinate in coordinates])
+    best = np.clip(start, low, high)
+    half = (high - low) / 2
+    centre = (high + low) / 2
+    for _ in range(WORST_ROUNDS):
+        sample = qmc.Sobol(len(coordinates), seed=1).random(WORST_POSES)
+        poses = np.clip(centre + (2 * sample - 1) * half, low, high)
+        poses = np.concatenate([best[None], poses])
+        given: dict[str, Any] = {family.asked_by: poses}
+        # How bad each pose is; NaN where the robot cannot stand
+        try:
+            badness = np.linalg.norm(statics(robot, **given).tip_displacement, axis=-1)
+        except SuppleError:
+            badness = np.zeros(len(poses))
+        if not np.nanmax(badness) > 0:
+            try:
+                badness = -modes(robot, count=1, **given).omega[:, 0]
+            except SuppleError:
+                break  # nothing is elastic: every pose is as good
+        if np.isnan(badness).all():
+            break
+        best = poses[int(np.nanargmax(badness))]
+        centre = best
+        half = half / 4
+    return {family.asked_by: best}
 
 
 def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> Where:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,13 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..answers.answer import Answer
 from ..arguments import checked, reals, switch
 from ..equations.chains.chain import check_lengths
-from ..equations.chains.chain_equations import Laws, laws_of
-from ..equations.chains.forces import Equations
-from ..equations.chains.sliders import Slider
-from ..equations.closed.coupled import ClosedFunctions, freed
 from ..equations.evaluate import Evaluator
 from ..equations.model import Model, a_model
-from ..equations.named_constants import Named, named_links
+from ..equations.regression import regressor_function
 from ..errors import SuppleError
 
 __all__ = ["Regressor", "regressor"]
@@ -112,45 +108,5 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     >>> supple.regressor(model).pi.shape
     (17,)
     """
-    functions = model.functions
-    chain = model.chain
-    if isinstance(functions, ClosedFunctions):
-        chain = functions.loops.laws.chain
-    if model.reading.velocity == "paper" or model.reading.beta == "integrated":
-        raise SuppleError(
-            "a regressor knows one reading of links that slide: leave velocity and beta out"
-        )
-    if chain.supports:
-        raise SuppleError(
-            "a regressor is for robots without bearings and foundation: leave them out"
-        )
-    import casadi as ca
-
-    table = Named(ca.SX.sym)
-    links = named_links(laws_of(chain, np.zeros((chain.size,) * 2)).links, table)
-    rotors = {i: table.scalar(f"J_r{i + 1}", float(chain.links[i].rotor)) for i in chain.sprung}
-    q, qd, qdd = (ca.SX.sym(word, chain.size) for word in ("q", "qd", "qdd"))
-    a, b, c = (ca.vertsplit(x) for x in (q, qd, qdd))
-    zero = [[0.0] * chain.size for _ in range(chain.size)]
-    fixed = [link.fixed if isinstance(link, Slider) else link for link in links]
-    reading, bodies = model.reading.deflection, [(k.root_mass, k.tip_mass) for k in fixed]
-    off = [x for pair in bodies for M in pair for x in (M[1][5], M[2][3])]
-    if reading != "rotation" and not all(isinstance(x, float) for x in off):
-        raise SuppleError(
-            "a regressor of deflection 'paper' or 'literal' needs bodies centred on their points"
-        )
-    laws: Equations = Laws(chain, links, zero, zero)
-    for paper in model.reading.plug_ins:
-        laws = paper.equations(laws, model.reading)
-    efforts: Any = ca.vertcat(*laws.inverse(a, b, c, gravity=gravity))
-    for i, symbol in rotors.items():
-        place = chain.theta[i]
-        efforts[place] += (symbol - chain.links[i].rotor) * qdd[place]
-    pi = ca.vertcat(*table.symbols.values())
-    Y = ca.densify(ca.jacobian(efforts, pi))
-    function = ca.Function("regressor", [q, qd, qdd], ca.cse([Y]))
-    if isinstance(functions, ClosedFunctions):
-        function = freed(functions, function)
-    return Regressor(
-        model, tuple(table.values), np.array([*table.values.values()]), Evaluator(function)
-    )
+    names, values, function = regressor_function(model, gravity)
+    return Regressor(model, names, values, Evaluator(function))

@@ -217,6 +217,7 @@ def check_text(found: Any) -> str:
         f"Check of {found.robot.name} at {_configuration(found.robot, found.theta)}",
         f"  reach             {_number(found.reach, 4)} m",
         f"  mass that moves   {_number(found.mass, 5)} kg",
+        f"  degrees of freedom {found.mobility}",
     ]
     if found.frequency_hz is not None:
         lines.append(f"  lowest frequency  {_number(found.frequency_hz)} Hz")

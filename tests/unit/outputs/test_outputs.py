@@ -408,7 +408,7 @@ def test_outputs_that_are_not_there():
         supple.linearize(model, outputs=[supple.Sensor(supple.Tip(), delay=0.1)])
 
 
-@pytest.mark.parametrize("name", OUTPUTS)
+@pytest.mark.parametrize("name", sorted(OUTPUTS.keys() - {"closureforce"}))  # that: test_mobility
 def test_every_kind_says_its_names_and_runs(name):
     model, made = spatial(), {"tip": supple.Tip(), "encoder": supple.Encoder("fore", 100)}
     output = made.get(name) or OUTPUTS[name]("fore")

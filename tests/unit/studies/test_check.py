@@ -248,3 +248,23 @@ def test_the_unit_that_is_named_makes_it_a_usual_number(
         assert "meant" not in note
     else:
         assert note.endswith(f"may be meant as {meant}")
+
+
+def test_the_worst_pose_is_the_arm_stretched_level():
+    """Of two links under gravity along -y: the sag is largest with both level, either way."""
+    robot = supple.load("de-luca-two-link").with_("gravity", (0, -9.81, 0))
+    level = supple.check(robot, [0.0, 0.0])
+    worst = supple.check(robot, worst=True)
+    assert worst.sag == pytest.approx(level.sag, rel=1e-2)
+    assert worst.sag <= level.sag * (1 + 1e-9)
+    upright = supple.check(robot, [1.2, 0.0])
+    assert upright.sag < 0.6 * worst.sag
+    with pytest.raises(supple.SuppleError, match="leave theta and position out"):
+        supple.check(robot, [0, 0], worst=True)
+
+
+def test_without_gravity_the_worst_pose_has_the_lowest_frequency():
+    robot = supple.load("industrial-3")
+    worst = supple.check(robot, worst=True)
+    assert worst.frequency_hz <= supple.check(robot, [0, 0.785, 0.785]).frequency_hz
+    assert worst.frequency_hz <= supple.check(robot).frequency_hz * (1 + 1e-9)

@@ -102,6 +102,25 @@ def test_a_mesh_that_is_not_there_is_a_note(tmp_path):
     assert any("not drawn: package://a/b.stl" in str(note.message) for note in notes)
 
 
+@pytest.mark.parametrize(
+    "inside",
+    [
+        '<mesh filename="meshes/part.stl" scale="1 1 1 0"/>',
+        '<mesh filename="meshes/part.stl" scale="1 1"/>',
+        '<box size="0 0 0"/>',
+        '<box size="1 2"/>',
+        '<cylinder radius="-1" length="1"/>',
+        '<sphere radius="nan"/>',
+    ],
+)
+def test_shapes_that_make_no_sense_do_not_stop_a_robot(tmp_path, inside):
+    """Four factors of a scale, as one public file has them, ended in a traceback."""
+    (tmp_path / "meshes").mkdir()
+    (tmp_path / "meshes/part.stl").write_text("solid part\nendsolid part\n")
+    robot = quiet(two_joints(tmp_path, f"<visual><geometry>{inside}</geometry></visual>"))
+    assert robot_scene(robot, [0.0, 0.0]).meshes == ()
+
+
 def test_a_link_that_bends_is_drawn_as_its_beam(tmp_path):
     tube = {"material": "al", "section": {"shape": "tube", "diameter": 0.05, "wall": 0.002}}
     sidecar = {"materials": {"al": supple.material("aluminium")}, "flexible": {"one": tube}}

@@ -271,8 +271,8 @@ def materials(json: Json = False) -> None:
     rows = [
         (
             name,
-            f"{each['young_modulus'] / 1e9:g}",
-            f"{each['poisson_ratio']:g}",
+            f"{library.material(name).E / 1e9:.4g}",
+            "-" if "layup" in each else f"{each['poisson_ratio']:g}",
             f"{each['density']:g}",
             f"{each['yield_strength'] / 1e6:g}" if "yield_strength" in each else "-",
             each["source"],
@@ -281,3 +281,5 @@ def materials(json: Json = False) -> None:
     ]
     heads = ("name", "E, GPa>", "nu>", "density, kg/m^3>", "yield, MPa>", "source")
     print_table(heads, rows)
+    if any("layup" in each for each in table.values()):
+        say("\nE of a laminate is that of all its plies, along the link; see layup in robot files.")

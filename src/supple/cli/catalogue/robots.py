@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from ...robot import Robot
 
 __all__ = ["check", "robots", "schema"]
+
+Worst = Annotated[
+    bool,
+    typer.Option(
+        "--worst", help="At the pose of largest sag within the joint limits, not at zero."
+    ),
+]
 
 
 def robots(json: Json = False) -> None:
@@ -40,6 +47,7 @@ def check(
     file: File,
     at: At = None,
     position: Position = None,
+    worst: Worst = False,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -61,7 +69,7 @@ def check(
         print_json({"file": file, "valid": False, "faults": list(faults)})
         raise typer.Exit(2) from None
     place = asked(robot, at, position) if (at, position) != (None, None) else {}
-    seen, found = ask(robot, **place), _summary(robot)
+    seen, found = ask(robot, worst=worst, **place), _summary(robot)
     if json:
         engineer = {
             "configuration": seen.theta,
@@ -72,6 +80,7 @@ def check(
             "holding": dict(seen.holding),
             "stress": {name: {"stress": s, "of_yield": r} for name, (s, r) in seen.stress.items()},
             "notes": list(seen.notes),
+            "mobility": seen.mobility,
         }
         print_json({"file": file, "valid": True, "faults": [], **found, **engineer})
         return
@@ -80,6 +89,7 @@ def check(
     told = ", ".join(theta[:12] + [f"and {len(theta) - 12} more"] * (len(theta) > 12))
     rows = [("pose", f"theta = {told}" if told else "its only one")]
     rows += [("reach at most", f"{seen.reach:.4g} m")] if seen.reach is not None else []
+    rows.append(("degrees of freedom", seen.mobility))
     rows.append(("mass that moves", f"{seen.mass:.4g} kg"))
     if seen.frequency_hz is not None:
         rows.append(("first frequency", f"{seen.frequency_hz:.4g} Hz, joints locked"))

@@ -25,10 +25,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import also_called, reals, shown
+from ...arguments import also_called, one_of, reals, shown, switch
 from ...control.matching import trajectory_for
 from ...control.shaping import Samples
 from ...control.trajectories import Guided, Trajectory
+from ...control.trajectory_files import given_trajectory
 from ...equations.equilibrium import static_state
 from ...equations.evaluate import Evaluator
 from ...equations.model import Model
@@ -38,6 +39,7 @@ __all__ = ["Inversion", "chord_matrix", "invert"]
 
 Array = NDArray[np.float64]
 STEP = 1e-3  # s, at most
+FINEST_SPEED = 1 / 12  # steps of the speed by which a path is approached
 MOST = 200_000  # samples
 
 
@@ -66,6 +68,13 @@ class Inversion(Guided, Answer):
     decay : float
         Real part of the slowest zero, 1/s: how fast the effort before the path dies out backwards
         in time.
+    output : str
+        What follows the path: ``chord`` angles, or the ``tip`` in space.
+    share : float
+        1 where the path is followed exactly. Below, of the nearest motion: what follows is the
+        point theta_i + share v_i(L_i) / L_i between joint and end.
+    error : float
+        Largest distance of the output from the path, rad or m; rounding where `share` is 1.
     """
 
     model: Model
@@ -77,6 +86,9 @@ class Inversion(Guided, Answer):
     qd: Array
     zeros: NDArray[np.complex128]
     decay: float
+    output: str = "chord"
+    share: float = 1.0
+    error: float = 0.0
 
     labels: ClassVar = {"t": "t", "coordinate": "model.coordinates"}
     dims: ClassVar = {
@@ -140,8 +152,10 @@ def invert(
     window: tuple[float, float] | None = None,
     *,
     rate: float | None = None,
+    output: str = "chord",
+    nearest: bool = False,
 ) -> Inversion:
-    """Bounded efforts with which the chord angles of a serial arm follow a path exactly.
+    """Bounded efforts with which the chord angles or the tip of a serial arm follow a path exactly.
 
     Parameters
     ----------
@@ -155,6 +169,13 @@ def invert(
         the slowest zero needs to decay to 1e-6.
     rate : float, optional
         Samples per second, if samples are given.
+    output : {"chord", "tip"}
+        What follows the path: the chord angles, or the tip in space. Then the path holds as many
+        coordinates of the tip as there are joints, (x, y) or (x, y, z), m.
+    nearest : bool
+        Where the path is too fast for an exact inverse, return the nearest motion instead of
+        refusing: of the inverses for points of the links further in (`share`) the one whose chord
+        angles come nearest to the path (`error`).
 
     Returns
     -------
@@ -164,7 +185,8 @@ def invert(
     Raises
     ------
     SuppleError
-        If the arm has zeros on the imaginary axis, for which no bounded inverse exists.
+        If the arm has zeros on the imaginary axis, for which no bounded inverse exists; or if the
+        path is too fast, with the fastest speed that was met.
 
     References
     ----------
@@ -188,7 +210,9 @@ def invert(
             "invert is for serial arms whose joints have no springs and no bearings: correct the "
             "path of any other robot by supple.compensate or supple.settled"
         )
-    path = trajectory_for(model.robot, trajectory, rate=rate)
+    one_of("chord", "tip")("output", output)
+    switch("nearest", nearest)
+    path = _path(model, trajectory, rate, output)
     if path.periodic:
         raise SuppleError("trajectory repeats: give one of the chord angles that begins and ends")
     marks = np.array([0.0, *path.breaks, path.duration])
@@ -199,7 +223,55 @@ def invert(
             f"the path's velocity jumps at {marks[jump.max(axis=1).argmax()]:g} s: no bounded "
             "effort makes the arm follow; give a smooth one, such as a quintic"
         )
-    rows = _Rows(model)
+    rows: _Rows = _TipRows(model, path) if output == "tip" else _Rows(model)
+    try:
+        return _inverted(rows, path, window)
+    except _TooFastError as problem:
+        if not nearest or output == "tip":
+            hint = "" if output == "tip" else ", or ask for nearest=True"
+            raise SuppleError(f"{problem}{hint}") from None
+    found = []
+    for share in SHARES:
+        try:
+            found.append(_inverted(_Rows(model, share), path, window, whole_speed=True))
+        except _TooFastError:
+            continue
+    if not found:
+        raise SuppleError("not even the joints' own angles can follow this path: give it more time")
+    return min(found, key=lambda each: each.error)
+
+
+SHARES = (0.9, 0.75, 0.5, 0.25, 0.0)  # of the way from the joint to the end, for nearest motions
+
+
+class _TooFastError(SuppleError):
+    """No inverse was found at the path's own speed."""
+
+
+def _path(
+    model: Model, trajectory: Trajectory | str | ArrayLike, rate: float | None, output: str
+) -> Trajectory:
+    """Return the path wanted: of the joints' chords by their names, or of the tip as it is."""
+    if output == "chord":
+        return trajectory_for(model.robot, trajectory, rate=rate)
+    path = given_trajectory("trajectory", trajectory, rate)
+    dimensions = 2 if architecture_of(model.robot).planar else 3
+    if path.size != model.joints or path.size != dimensions:
+        raise SuppleError(
+            f"the tip's path has {path.size} coordinates, the arm {model.joints} joints and its "
+            f"tip {dimensions} coordinates: all three must be the same; use output='chord' for "
+            "other arms"
+        )
+    return path
+
+
+def _inverted(
+    rows: _Rows,
+    path: Trajectory,
+    window: tuple[float, float] | None,
+    whole_speed: bool = False,
+) -> Inversion:
+    """The bounded solution of the elastic rows under a path."""
     ends = [rows.rest(path(np.array([t]))[0][0]) for t in (0.0, path.duration)]
     zeros = [
         np.linalg.eigvals(rows.slopes(x)).astype(complex) if rows.count else np.zeros(0, complex)
@@ -211,14 +283,25 @@ def invert(
         if len(still) or (size < 1e-9).any():
             told = ", ".join(f"{w:.4g}" for w in sorted(set(np.round(still, 6)))[:3]) or "0"
             raise SuppleError(
-                f"the arm has zeros on the imaginary axis ({told} rad/s), as a rotary inertia at "
-                "the tip brings: no bounded effort makes it follow; add damping, or shape the move "
-                "instead"
+                f"the arm has zeros on the imaginary axis ({told} rad/s), {_zero_cause(rows.model)}"
+                ": no bounded effort makes it follow; add damping, such as supple.build(robot, "
+                "basis, damping=0.02), or shape the move instead"
             )
     decay = float(min(np.abs(found.real).min(initial=np.inf) for found in zeros))
     t = _grid(path, window, decay)
-    x = rows.solve(path, t, ends) if rows.count else np.zeros((len(t), 0))
+    x = rows.solve(path, t, ends, whole_speed) if rows.count else np.zeros((len(t), 0))
     return rows.answer(path, t, x, zeros[0], decay)
+
+
+def _zero_cause(model: Model) -> str:
+    """Say what brings zeros on the imaginary axis: rotary inertia that the links' ends carry."""
+    links = [link for link in model.chain.links if link.inv.count]
+    last = model.chain.links[-1]
+    if np.abs(last.tip_mass[3:, 3:]).max() > 0:
+        return "which a rotary inertia at the tip brings"
+    if len(model.chain.links) > 1 and links and links[0] is not last:
+        return f"which the links beyond {links[0].name} bring: its end carries them as an inertia"
+    return "as its model has no damping"
 
 
 def _grid(path: Trajectory, window: tuple[float, float] | None, decay: float) -> Array:
@@ -246,12 +329,17 @@ def _grid(path: Trajectory, window: tuple[float, float] | None, decay: float) ->
 
 
 class _Rows:
-    """The elastic rows with the joints expressed by chord angles, x = [eta, eta']."""
+    """The elastic rows with the joints expressed by chord angles, x = [eta, eta'].
 
-    def __init__(self, model: Model) -> None:
+    share: of the way from the joint's tangent to the end that the output takes; 1: the chord.
+    """
+
+    def __init__(self, model: Model, share: float = 1.0) -> None:
         import casadi as ca
 
-        self.model, self.C = model, chord_matrix(model)
+        self.model, self.share = model, share
+        self.full = chord_matrix(model)
+        self.C = share * self.full
         k, n = model.joints, model.size
         self.count = m = n - k
         if not m:
@@ -306,8 +394,10 @@ class _Rows:
         J: Array = self.rate(rest[None, : 2 * m], y, still, still)[1][0]
         return J
 
-    def solve(self, path: Trajectory, t: Array, ends: list[Array]) -> Array:
-        """(N, 2m): the bounded solution on the grid."""
+    def solve(
+        self, path: Trajectory, t: Array, ends: list[Array], whole_speed: bool = False
+    ) -> Array:
+        """(N, 2m): the bounded solution on the grid; by slower paths first unless `whole_speed`."""
         from scipy.linalg import schur
 
         m2, N = 2 * self.count, len(t)
@@ -328,10 +418,13 @@ class _Rows:
             found = self._led(x, h, guards, ends, along)
             if found is not None:
                 x, done = found, speed
-            elif further < 1 / 30:
-                raise SuppleError(
+            elif whole_speed or further < FINEST_SPEED:
+                met = f"{done:.2f} of this speed was met"
+                if done > 0:
+                    met += f", that is a duration of {path.duration / done:.3g} s"
+                raise _TooFastError(
                     "the inversion was not found: the path is too fast for this arm; give it more "
-                    f"time ({done:.2f} of this speed was met)"
+                    f"time ({met})"
                 )
             else:
                 further /= 2
@@ -415,4 +508,154 @@ class _Rows:
         )
         tau = self.model.inverse_dynamics(q, qd, qdd)[:, : self.model.joints]
         k = self.model.joints
-        return Inversion(self.model, t, tau, q[:, :k], y, q, qd, zeros, decay)
+        chord = q[:, :k] + q[:, k:] @ self.full.T
+        error = float(np.abs(chord - y).max())
+        return Inversion(
+            self.model,
+            t,
+            tau,
+            q[:, :k],
+            chord,
+            q,
+            qd,
+            zeros,
+            decay,
+            "chord",
+            self.share,
+            error,
+        )
+
+
+class _TipRows(_Rows):
+    """The elastic rows with the joints expressed by the place of the tip, x = [eta, eta'].
+
+    theta follows from tip(theta, eta) = p by Newton's method, its rates from
+
+        J_r theta' + J_f eta' = p',   J_r theta'' + J_f eta'' + (J q')' q' = p''.
+    """
+
+    def __init__(self, model: Model, path: Trajectory) -> None:
+        import casadi as ca
+
+        self.model, self.share = model, 1.0
+        k, n = model.joints, model.size
+        self.count = m = n - k
+        self._guess: dict[int, Array] = {}
+        self._start = self._joints_at(path(np.array([0.0]))[0][0])
+        sym = model.functions.symbol
+        theta, x, a = sym("theta", k), sym("x", 2 * m), sym("a", m)
+        pd, pdd = sym("yd", k), sym("ydd", k)
+        q, qd = sym("q", n), sym("qd", n)
+        place = model.functions.expression("tip")(q)[0][:k]
+        J = ca.jacobian(place, q)
+        turning = ca.jtimes(ca.mtimes(J, qd), q, qd)
+        jacobian = ca.Function("J", [q, qd], [J, turning])
+        here = ca.vertcat(theta, x[:m])
+        Jq, _ = jacobian(here, ca.DM.zeros(n))
+        inverse = ca.inv(Jq[:, :k])
+        rate = ca.mtimes(inverse, pd - ca.mtimes(Jq[:, k:], x[m:]))
+        moving = ca.vertcat(rate, x[m:])
+        _, bias = jacobian(here, moving)
+        acceleration = ca.mtimes(inverse, pdd - bias - ca.mtimes(Jq[:, k:], a))
+        whole = ca.vertcat(acceleration, a)
+        G = model.functions.expression("inverse_dynamics")(here, moving, whole)[k:]
+        given = [x, a, theta, pd, pdd]
+        # theta changes with eta: dG/dx in all = G_x + G_theta theta_x, theta_x = -J_r^-1 J_f
+        by_theta = ca.mtimes(ca.jacobian(G, theta), -ca.mtimes(inverse, Jq[:, k:]))
+        total = ca.jacobian(G, x) + ca.horzcat(by_theta, ca.DM.zeros(m, m))
+        dense = [ca.densify(G), ca.densify(ca.jacobian(G, a))]
+        self._force = Evaluator(ca.Function("G", given, ca.cse(dense)))
+        self._slope = Evaluator(ca.Function("Gx", given, ca.cse([ca.densify(total)])))
+        motion = [ca.densify(moving), ca.densify(whole)]
+        self._motion = Evaluator(ca.Function("motion", given, ca.cse(motion)))
+        found = [ca.densify(place), ca.densify(J[:, :k])]
+        self._tip = Evaluator(ca.Function("tip", [q], ca.cse(found)))
+
+    def _joints_at(self, place: Array) -> Array:
+        """Joint coordinates that put the rigid arm's tip at a place."""
+        from ..kinematics.inverse import inverse
+
+        whole = np.zeros(3)
+        whole[: len(place)] = place
+        found = inverse(self.model.robot, whole)
+        if not found.reached:
+            raise SuppleError(f"the path begins where the tip cannot be: {found.reason}")
+        return np.asarray(found.theta)
+
+    def _joints(self, x: Array, place: Array) -> Array:
+        """(B, k) joints that put the bent arm's tip at places (B, k), on the branch of the start.
+
+        Newton's method for all times at once, begun by following the path in order.
+        """
+        k, m = self.model.joints, self.count
+        theta = self._guess.get(len(x))  # of the same grid, from the round before
+        if theta is None:
+            theta = self._followed(place)
+        for _ in range(50):
+            tip, J = self._tip(np.hstack([theta, x[:, :m]]))
+            J = J.reshape(len(x), k, k)
+            move = np.linalg.solve(J, (place - tip.reshape(len(x), k))[..., None])[..., 0]
+            theta = theta + np.clip(move, -0.3, 0.3)
+            if np.abs(move).max() < 1e-13:
+                break
+        self._guess[len(x)] = np.asarray(theta)
+        return np.asarray(theta)
+
+    def _followed(self, place: Array) -> Array:
+        """Joints of the unbent arm along places (B, k), each begun from the one before."""
+        k = self.model.joints
+        theta = self._start
+        unbent = np.zeros(self.count)
+        out = np.empty((len(place), k))
+        for i, wanted in enumerate(place):
+            for _ in range(20):
+                tip, J = self._tip(np.concatenate([theta, unbent])[None])
+                move = np.linalg.solve(J.reshape(k, k), wanted - tip.ravel())
+                theta = theta + np.clip(move, -0.3, 0.3)
+                if np.abs(move).max() < 1e-12:
+                    break
+            else:
+                raise SuppleError(
+                    f"the path leaves what the tip reaches, near {wanted.round(4).tolist()} m"
+                )
+            out[i] = theta
+        return out
+
+    def rate(self, x: Array, y: Array, yd: Array, ydd: Array) -> tuple[Array, Array]:
+        return super().rate(x, self._joints(x, y), yd, ydd)
+
+    def rest(self, y: Array) -> Array:
+        """X at rest with the tip at y: the sag, with the joints where it puts them."""
+        k = self.model.joints
+        theta = self._followed(np.linspace(self._start_place(), y, 50))[-1]
+        for _ in range(50):
+            q = static_state(self.model, theta)
+            tip, J = self._tip(q[None])
+            move = np.linalg.solve(J.reshape(k, k), y - tip.ravel())
+            theta = theta + move
+            if np.abs(move).max(initial=0.0) < 1e-13:
+                break
+        self._guess[1] = theta[None]
+        return np.concatenate([q[k:], np.zeros(self.count), y])
+
+    def _start_place(self) -> Array:
+        q = np.concatenate([self._start, np.zeros(self.count)])
+        return np.asarray(self._tip(q[None])[0]).ravel()
+
+    def answer(
+        self, path: Trajectory, t: Array, x: Array, zeros: NDArray[np.complex128], decay: float
+    ) -> Inversion:
+        """Return the answer of a solution x on the times t."""
+        m, k = self.count, self.model.joints
+        y, yd, ydd = path(t)
+        etadd = self.rate(x, y, yd, ydd)[0][:, m:]
+        theta = self._joints(x, y)
+        qd, qdd = self._motion(x, etadd, theta, yd, ydd)
+        q = np.hstack([theta, x[:, :m]])
+        qd, qdd = qd.reshape(q.shape), qdd.reshape(q.shape)
+        tau = self.model.inverse_dynamics(q, qd, qdd)[:, :k]
+        tip = self._tip(q)[0].reshape(len(t), k)
+        error = float(np.abs(tip - y).max())
+        C = chord_matrix(self.model)
+        chord = theta + x[:, :m] @ C.T
+        return Inversion(self.model, t, tau, theta, chord, q, qd, zeros, decay, "tip", 1.0, error)

@@ -25,8 +25,7 @@ from ...arguments import (
 )
 from ...arguments import shown as shown_value
 from ...budget import afford, count_of
-from ...control.controllers import Controller
-from ...control.linear import LinearController
+from ...control.controllers import Controller, StatefulController
 from ...control.sampled import Sampled
 from ...control.trajectories import Trajectory
 from ...equations.chains.chain import check_lengths
@@ -709,9 +708,9 @@ def _response(
     near = states[:, dependent] if len(dependent) else None
     if applied is not None:
         tau = applied
-    elif isinstance(plan.controller, LinearController):
-        r = plan.tau.value(t + 1e-12 * t[-1], 0)[:, : plan.model.joints]  # type: ignore[union-attr]
-        tau = plan.controller.efforts_along(plan.model, (q, qd, z), r, near)
+    elif isinstance(plan.controller, StatefulController):
+        wanted = np.split(plan.tau.value(t + 1e-12 * t[-1], 0), 3, axis=1)  # type: ignore[union-attr]
+        tau = plan.controller.efforts_along(plan.model, (q, qd, z), wanted, near)
     elif plan.controller is not None:
         wanted = np.split(plan.tau.value(t + 1e-12 * t[-1], 0), 3, axis=1)  # type: ignore[union-attr]
         tau = plan.controller.efforts(plan.model, (q, qd), wanted, near)

@@ -26,6 +26,7 @@ from ...robot import (
     MechanismLink,
     Robot,
     Visual,
+    remembered,
 )
 from ...sections import Box, Circle, General, Profile, Rectangle, Shape, Tube
 
@@ -100,11 +101,18 @@ MOST_TRIANGLES = 6000  # of all meshes of a robot: what a page can sort as it mo
 PALE = (176, 184, 193)  # a visual without a colour
 
 
-def draw_visuals(robot: Robot, names: tuple[str, ...]) -> tuple[tuple[MeshPart, ...], list[str]]:
+Drawn = tuple[tuple[MeshPart, ...], tuple[str, ...]]
+
+
+def draw_visuals(robot: Robot, names: tuple[str, ...]) -> Drawn:
     """Return the visuals of a robot whose links are called `names`, and the meshes that are lost.
 
-    All meshes together have about `MOST_TRIANGLES`.
+    All meshes together have about `MOST_TRIANGLES`. They are read once for a robot.
     """
+    return remembered(robot, ("visuals", names), _visual_parts, robot, names)
+
+
+def _visual_parts(robot: Robot, names: tuple[str, ...]) -> Drawn:
     tree = lower(robot)
     each = [(-1, "base", visual) for visual in robot.visuals]
     last = {}
@@ -138,7 +146,7 @@ def draw_visuals(robot: Robot, names: tuple[str, ...]) -> tuple[tuple[MeshPart, 
             faces = faces[:, ::-1]
         red, green, blue = (round(255 * c) for c in visual.colour or np.array(PALE) / 255)
         parts.append(MeshPart(name, i, placed_vertices, faces, (red, green, blue)))
-    return tuple(parts), lost
+    return tuple(parts), tuple(lost)
 
 
 def _visual_mesh(visual: Visual) -> Mesh:
