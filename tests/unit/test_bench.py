@@ -92,6 +92,7 @@ def test_a_known_exponent_is_found_and_links_differ() -> None:
 def test_benches_are_chosen_by_the_beginning_of_their_names() -> None:
     assert door.chosen([]) == list(door.BENCHES)
     growth = {"growth-alike", "growth-different", "growth-modes", "growth-configurations"}
+    growth |= {f"growth-model-{kind}" for kind in ("planar", "spatial", "loops")}
     assert set(door.chosen(["growth"])) == growth
     with pytest.raises(SystemExit, match="no bench begins with 'nothing'"):
         door.chosen(["nothing"])
