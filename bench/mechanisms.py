@@ -34,7 +34,7 @@ def bound(model: supple.Model) -> tuple[Callable[[], object], np.ndarray]:
     q = model.chain.pose()
     followers = list(model.functions.loops.followers)  # type: ignore[attr-defined]
     inputs[0][:], inputs[1][: model.joints], inputs[2][:] = q, 0.5, 0.1
-    inputs[3][:] = model.functions.spread(q)[1][followers]
+    inputs[3][:] = model.functions.tree_coordinates(q)[1][followers]
     return run, outputs[0]
 
 
@@ -71,7 +71,7 @@ def pinocchio_five_bar() -> tuple[Callable[[], object], Callable[[], np.ndarray]
     pin.initConstraintDynamics(model, data, ties, kept)
     twin = supple.build(robot(True), supple.AssumedModes(1))
     q = twin.chain.pose()
-    z, rate = twin.functions.spread(q)[1], twin.functions.evaluator("drift")
+    z, rate = twin.functions.tree_coordinates(q)[1], twin.functions.evaluator("drift")
     order = [0, 2, 1, 3]  # z lists motors first
     zd = np.concatenate([np.full(2, 0.5), np.zeros(2)])
     followers = list(twin.functions.loops.followers)  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ import numpy as np
 
 import supple
 from supple.studies.vibration.neighbourhood import around
-from supple.view.live.questions import Question, ask, only
+from supple.view.live.questions import StudioQuestion, ask, only
 from supple.view.page.page import Chapter, page_text
 from supple.view.scene.scene import modes_scene
 
@@ -38,7 +38,7 @@ def serving() -> tuple[float, str]:
 
 def drag(robot: Any, angle: float) -> Any:
     """What the studio does when a slider moves: frequencies and the drawn shape as a Scene."""
-    found = ask(Question(robot, (0.0, angle, POSE[2])))
+    found = ask(StudioQuestion(robot, (0.0, angle, POSE[2])))
     part, place = only(found, 2)
     return found, modes_scene(part, points=21).tracks[0].motion[0, place]
 

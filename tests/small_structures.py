@@ -9,7 +9,7 @@ import numpy as np
 from supple.beams.theory import Beam
 from supple.kernels.roots import count_below, natural_frequencies
 from supple.kernels.spatial import axis_rotation
-from supple.structure import Closure, Release, Segment, Structure
+from supple.structure import ClosureRows, Release, Segment, Structure
 
 inf = math.inf
 
@@ -28,7 +28,7 @@ class Part:
 
 
 def build(
-    parts: Sequence[Part], closures: Sequence[Closure] = (), planar: bool = False
+    parts: Sequence[Part], closures: Sequence[ClosureRows] = (), planar: bool = False
 ) -> Structure:
     """Return the parts as a Structure of one configuration."""
     segments, p = [], []
@@ -53,16 +53,16 @@ def letting_go(*directions: int, stiffness: float = 0.0) -> tuple[Release, ...]:
     return tuple(Release(tuple(np.eye(6)[k]), stiffness) for k in directions)
 
 
-def to_ground(segment: int, *directions: int) -> Closure:
+def to_ground(segment: int, *directions: int) -> ClosureRows:
     """Hold the end of a segment in the given coordinates of its own axes."""
     rows = np.eye(6)[list(directions)][None]
-    return Closure(segment, -1, rows, np.zeros_like(rows))
+    return ClosureRows(segment, -1, rows, np.zeros_like(rows))
 
 
-def joined(structure_R: np.ndarray, a: int, b: int, *directions: int) -> Closure:
+def joined(structure_R: np.ndarray, a: int, b: int, *directions: int) -> ClosureRows:
     """Tie the ends of two segments in the given base coordinates; structure_R: (n, 3, 3)."""
     rows = [np.kron(np.eye(2), structure_R[k])[list(directions)][None] for k in (a, b)]
-    return Closure(a, b, rows[0], -rows[1])
+    return ClosureRows(a, b, rows[0], -rows[1])
 
 
 def turned(degrees: float) -> np.ndarray:

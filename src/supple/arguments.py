@@ -23,20 +23,20 @@ __all__ = [
     "LARGEST_FLOAT",
     "Check",
     "also_called",
+    "as_list",
+    "brief",
     "checked",
     "counts",
     "instance",
-    "listed",
     "number",
     "one_of",
     "optional",
     "reals",
     "rows",
-    "shown",
     "some",
     "switch",
     "vector",
-    "whole",
+    "whole_number",
 ]
 
 Array = NDArray[np.float64]
@@ -46,7 +46,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def shown(value: Any) -> str:
+def brief(value: Any) -> str:
     """Return a value as a sentence names it: short, printable, in one line."""
     try:
         text = " ".join(repr(value).split())
@@ -116,7 +116,7 @@ def reals(name: str, value: Any, give: str = "give plain numbers") -> Array:
     if masked is not None and isinstance(value, masked.MaskedArray) and masked.is_masked(value):
         raise SuppleError(f"{name} holds masked entries: fill them, or leave them out")
     if isinstance(value, str | bytes | dict | set):
-        raise SuppleError(f"{name} is not an array of numbers but {shown(value)}: {give}")
+        raise SuppleError(f"{name} is not an array of numbers but {brief(value)}: {give}")
     try:
         raw = np.asarray(value)
     except (TypeError, ValueError, RecursionError):
@@ -126,9 +126,9 @@ def reals(name: str, value: Any, give: str = "give plain numbers") -> Array:
     if raw.dtype.kind == "c":
         raise SuppleError(f"{name} holds complex numbers: {give}")
     if raw.dtype.kind == "O" and not all(isinstance(x, Real) for x in raw.ravel()):
-        raise SuppleError(f"{name} is not an array of numbers but {shown(value)}: {give}")
+        raise SuppleError(f"{name} is not an array of numbers but {brief(value)}: {give}")
     if raw.dtype.kind not in "fiubO":
-        raise SuppleError(f"{name} is not an array of numbers but {shown(value)}: {give}")
+        raise SuppleError(f"{name} is not an array of numbers but {brief(value)}: {give}")
     try:
         return np.array(raw, float)
     except (OverflowError, TypeError, ValueError):  # an integer of hundreds of digits
@@ -139,7 +139,7 @@ def rows(name: str, value: Any) -> Array:
     """Return one list of real numbers, or a row for each of many."""
     array = reals(name, value)
     if array.ndim not in (1, 2):
-        raise SuppleError(f"{name} is {shown(value)}: give a list of numbers, or rows of them")
+        raise SuppleError(f"{name} is {brief(value)}: give a list of numbers, or rows of them")
     return array
 
 
@@ -150,7 +150,7 @@ def vector(size: int | None = None) -> Check:
         array = reals(name, value, "give a list of finite numbers")
         if array.ndim != 1 or not np.isfinite(array).all() or size not in (None, len(array)):
             wanted = f"{size} finite numbers" if size else "a list of finite numbers"
-            raise SuppleError(f"{name} is {shown(value)}: give {wanted}")
+            raise SuppleError(f"{name} is {brief(value)}: give {wanted}")
         return tuple(array.tolist())
 
     return check
@@ -178,19 +178,19 @@ def number(
             good, value = True, value.item()
         good = good and abs(value) <= LARGEST_FLOAT and low <= value <= high
         if not good or (above and value <= low):
-            raise SuppleError(f"{name} is {shown(value)}: give {words}")
+            raise SuppleError(f"{name} is {brief(value)}: give {words}")
         return value if isinstance(value, int) else float(value)
 
     return check
 
 
-def whole(low: int = 0, high: int = 10**9) -> Check:
+def whole_number(low: int = 0, high: int = 10**9) -> Check:
     """Return a check for a whole number from `low` to `high`."""
 
     def check(name: str, value: Any) -> int:
         good = isinstance(value, Integral) and not isinstance(value, bool)
         if not good or not low <= value <= high:
-            raise SuppleError(f"{name} is {shown(value)}: give a whole number from {low} to {high}")
+            raise SuppleError(f"{name} is {brief(value)}: give a whole number from {low} to {high}")
         return int(value)
 
     return check
@@ -198,7 +198,7 @@ def whole(low: int = 0, high: int = 10**9) -> Check:
 
 def counts(low: int = 1, high: int = 10_000) -> Check:
     """Return a check for a whole number, or a list of them, kept as a tuple."""
-    one = whole(low, high)
+    one = whole_number(low, high)
 
     def check(name: str, value: Any) -> int | tuple[int, ...]:
         if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1):
@@ -208,12 +208,12 @@ def counts(low: int = 1, high: int = 10_000) -> Check:
     return check
 
 
-def listed(name: str, value: Any) -> list[Any]:
+def as_list(name: str, value: Any) -> list[Any]:
     """Return a list or tuple as a list; words and mappings are none."""
     if not isinstance(value, list | tuple | np.ndarray) or (
         isinstance(value, np.ndarray) and value.ndim == 0
     ):
-        raise SuppleError(f"{name} is {shown(value)}: give a list")
+        raise SuppleError(f"{name} is {brief(value)}: give a list")
     return list(value)
 
 
@@ -225,7 +225,7 @@ def some(low: float = -math.inf) -> Check:
         if array.ndim > 1 or not np.isfinite(array).all() or (array < low).any():
             few = "positive values" if low > 0 else "finite values"
             few = "values that are not negative" if low == 0 else few
-            raise SuppleError(f"{name} is {shown(value)}: give {few}, one or a list of them")
+            raise SuppleError(f"{name} is {brief(value)}: give {few}, one or a list of them")
         return (
             tuple(array.tolist())
             if array.ndim
@@ -242,7 +242,7 @@ def one_of(*words: str) -> Check:
 
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str) or value not in words:
-            told = f"'{value}'" if isinstance(value, str) and value.isprintable() else shown(value)
+            told = f"'{value}'" if isinstance(value, str) and value.isprintable() else brief(value)
             raise SuppleError(f"{name} is {told}: it must be one of {', '.join(words)}")
         return value
 
@@ -252,7 +252,7 @@ def one_of(*words: str) -> Check:
 def switch(name: str, value: Any) -> bool:
     """Return True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise SuppleError(f"{name} is {shown(value)}: give True or False")
+        raise SuppleError(f"{name} is {brief(value)}: give True or False")
     return bool(value)
 
 
@@ -261,7 +261,7 @@ def instance(kinds: type | tuple[type, ...], give: str) -> Check:
 
     def check(name: str, value: Any) -> Any:
         if not isinstance(value, kinds):
-            raise SuppleError(f"{name} is {shown(value)}: give {give}")
+            raise SuppleError(f"{name} is {brief(value)}: give {give}")
         return value
 
     return check

@@ -21,11 +21,11 @@ from .faults import (
     plain,
     robot_error,
     unknown_key,
-    validated,
+    validate_data,
 )
 from .values import Place
 
-__all__ = ["dumped", "edited"]
+__all__ = ["as_plain_data", "edit_fields"]
 
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
@@ -34,7 +34,7 @@ _AMOUNTS = ("start", "rest", "stiffness", "damping", "friction")  # one value, o
 _ALWAYS = ("supple", "architecture", "shape")  # kept though they have defaults: they tell the kind
 
 
-def edited(robot: AnyModel, changes: Mapping[str, Any]) -> AnyModel:
+def edit_fields(robot: AnyModel, changes: Mapping[str, Any]) -> AnyModel:
     """Return a copy of the robot with the fields at dotted paths changed, validated as a whole.
 
     A path runs through keys, names and numbers: `links.link2.section.depth`, `gravity.2`. Absent
@@ -43,10 +43,10 @@ def edited(robot: AnyModel, changes: Mapping[str, Any]) -> AnyModel:
     data = plain(robot)
     for path, value in changes.items():
         _set(type(robot), data, path, plain(value))
-    return validated(type(robot), data)
+    return validate_data(type(robot), data)
 
 
-def dumped(part: Any) -> Any:
+def as_plain_data(part: Any) -> Any:
     """A description as mappings, lists and plain values, without what is the default anyway."""
     if isinstance(part, BaseModel):
         fields = type(part).model_fields
@@ -55,7 +55,7 @@ def dumped(part: Any) -> Any:
         written = [key for key in fields if key not in derived_keys(part)]
         for key in sorted(written, key=lambda key: _ORDER.get(key, len(_ORDER))):
             if key in _ALWAYS or getattr(part, key) != fields[key].get_default():
-                value = dumped(getattr(part, key))
+                value = as_plain_data(getattr(part, key))
                 if isinstance(value, list) and len(value) == 1 and key in _AMOUNTS:
                     short = value[0]
                 else:
@@ -66,8 +66,8 @@ def dumped(part: Any) -> Any:
                 shorts[key] = short
         return shorts
     if isinstance(part, Mapping):
-        return {key: dumped(value) for key, value in part.items()}
-    return [dumped(value) for value in part] if isinstance(part, tuple) else part
+        return {key: as_plain_data(value) for key, value in part.items()}
+    return [as_plain_data(value) for value in part] if isinstance(part, tuple) else part
 
 
 def _set(model: type[BaseModel], data: dict[str, Any], path: str, value: Any) -> None:

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .answers.held import Held
-from .arguments import instance, number, shown
+from .answers.held import Immutable
+from .arguments import brief, instance, number
 from .beams.invariants import gauss_points
 from .beams.theory import AnyBeam
 from .beams.varying import VaryingBeam
@@ -39,7 +39,7 @@ NODES = 8  # of Gauss's rule on a stretch of a beam: forces along it of degree 1
 STRETCHES = 4  # into which a beam is cut at least where a force is spread along it
 
 
-class Load(Held):
+class Load(Immutable):
     """A load on one link, in base axes; a PointLoad or a DistributedLoad."""
 
     link: str
@@ -55,7 +55,7 @@ def _three_numbers(name: str, value: Any) -> Array:
     except (TypeError, ValueError):
         found = np.full(1, np.nan)
     if found.shape != (3,) or not np.isfinite(found).all():
-        raise SuppleError(f"{name} is {shown(value)}: give three numbers, base axes")
+        raise SuppleError(f"{name} is {brief(value)}: give three numbers, base axes")
     return found
 
 
@@ -165,13 +165,13 @@ def a_list_of_loads(name: str, value: Any) -> tuple[Load, ...]:
         return (value,)
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise SuppleError(
-            f'{name} is {shown(value)}: give a list such as [supple.PointLoad("link1", 0.5, '
+            f'{name} is {brief(value)}: give a list such as [supple.PointLoad("link1", 0.5, '
             "force=[0, -10, 0])]"
         )
     for each in value:
         if not isinstance(each, PointLoad | DistributedLoad):
             raise SuppleError(
-                f"{name} has {shown(each)}: give supple.PointLoad or supple.DistributedLoad"
+                f"{name} has {brief(each)}: give supple.PointLoad or supple.DistributedLoad"
             )
     return tuple(value)
 
@@ -216,7 +216,7 @@ class SegmentLoad:
     @property
     def resultant(self) -> Array:
         """(6,) what the root carries of all loads, about the root."""
-        return -transport(self.length).T @ self.along(np.array([self.length]), after=True)[0, 6:]
+        return -transport(self.length).T @ self.state_at(np.array([self.length]), after=True)[0, 6:]
 
     def breaks(self) -> Array:
         """Return where the load or the beam may jump, from 0 to the length."""
@@ -230,7 +230,7 @@ class SegmentLoad:
         inside = np.concatenate(cuts)
         return np.unique(np.clip(inside, 0.0, self.length))
 
-    def along(self, x: ArrayLike, after: bool = False) -> Array:
+    def state_at(self, x: ArrayLike, after: bool = False) -> Array:
         """Return (P, 12) motion and resultants at x of a beam whose root neither moves nor carries.
 
         The resultants are those just inside a point load, or with `after` those just outside it.
@@ -284,7 +284,7 @@ class SegmentLoad:
     def energy(self, root: Array, weight: Array, carry: Callable[..., Array]) -> float:
         """Return the strain energy of the beam, J, given its root's state and its own weight."""
         places, weights = gauss_points(self.breaks(), NODES // 2)
-        states = carry(self.beam, 0.0, places, root, weight) + self.along(places)
+        states = carry(self.beam, 0.0, places, root, weight) + self.state_at(places)
         density = (states[:, 6:] ** 2 * self.beam.compliances(places) / 2).sum(axis=1)
         return float(weights @ density)
 

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from .faults import Description
-from .kernels.polygons import Points, Warped, crossing, inside, moments, warped
+from .kernels.polygons import Points, Warped, crossing, inside, moments, warping_properties
 from .kernels.torsion import hollow_rectangle_torsion
 from .values import Coordinate, Pair, Positive, Size, as_pair, as_tuple, fault
 
@@ -314,17 +314,19 @@ class Profile(Shape):
             )
         return None
 
-    def warped(self) -> Warped:
+    def warping_properties(self) -> Warped:
         """Torsion constant, shear coefficients and shear centre on a mesh."""
-        return warped(self.outline, self.holes)
+        return warping_properties(self.outline, self.holes)
 
     def constants(self) -> Constants:
         A, _, _, I_z, I_y, _ = moments(self.outline, self.holes)
-        return Constants(A, I_z, I_y, self.torsion_constant or self.warped().J_t, I_z + I_y)
+        return Constants(
+            A, I_z, I_y, self.torsion_constant or self.warping_properties().J_t, I_z + I_y
+        )
 
     def cowper(self, nu: float) -> tuple[float, float]:
         """Shear coefficients by the energy of the shear stresses, as Cowper's at nu = 0."""
-        return self.warped()[1:3]
+        return self.warping_properties()[1:3]
 
     def half_sizes(self) -> tuple[float, float]:
         """How far its corners lie from the centroid along y and along z at most, m."""

@@ -14,7 +14,7 @@ from typing import Any
 from mpmath import mp, mpf
 
 from supple.structure import Structure
-from supple.studies.vibration.shapes import refined
+from supple.studies.vibration.shapes import cut_beams
 
 Rows = list[list[Any]]
 BLOCKS = ((0, 6), (3, 9), (1, 5, 7, 11), (2, 4, 8, 10))  # axial, torsion, bending in two planes
@@ -23,7 +23,7 @@ BLOCKS = ((0, 6), (3, 9), (1, 5, 7, 11), (2, 4, 8, 10))  # axial, torsion, bendi
 def count_below(structure: Structure, omega: Any, digits: int = 40) -> int:
     """J(omega) of one configuration, zero modes included."""
     with mp.workdps(digits):
-        fine, _ = refined(structure, float(omega) * 1.001)
+        fine, _ = cut_beams(structure, float(omega) * 1.001)
         K, closure = _assembled(fine, mpf(omega) ** 2)
         N, c = len(K), len(closure)
         A = [[*row, *(closure[k][i] for k in range(c))] for i, row in enumerate(K)]

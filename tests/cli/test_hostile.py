@@ -245,17 +245,17 @@ def die(task: int) -> int:
 
 @pytest.mark.slow
 def test_a_worker_that_dies_is_told_in_a_sentence() -> None:
-    from supple.studies.design.workers import computed
+    from supple.studies.design.workers import compute_tasks
 
     with pytest.raises(supple.SuppleError, match="a worker process ended before its work was done"):
-        list(computed(die, range(4), "processes", 1))
+        list(compute_tasks(die, range(4), "processes", 1))
 
 
 def test_ctrl_c_before_the_first_answer_of_a_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("supple.studies.design.sweep.computed", stopped)
+    monkeypatch.setattr("supple.studies.design.sweep.compute_tasks", stopped)
     with pytest.warns(supple.SweepWarning, match="stopped by the user: 0 of 5"):
         found = supple.sweep(
             supple.load("industrial-3"), over={"theta.link2": [0.0, 0.25, 0.5, 0.75, 1.0]}

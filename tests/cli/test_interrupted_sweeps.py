@@ -31,7 +31,7 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, chunks: int) -> None:
     """Let sweeps be interrupted after so many chunks."""
     from supple.studies.design import sweep as module
 
-    real = module.computed
+    real = module.compute_tasks
 
     def interrupted(compute: Any, tasks: Any, *rest: Any) -> Any:
         yield from real(compute, tasks[:chunks], *rest)

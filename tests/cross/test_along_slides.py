@@ -110,7 +110,7 @@ def root(model: supple.Model, q: np.ndarray, link: str) -> tuple[np.ndarray, np.
         p, R, _ = model.functions.laws.frames(ca.vertsplit(x))[model.chain.index(link)]
         return ca.Function("root", [x], [ca.vertcat(*p), ca.vertcat(*(ca.horzcat(*r) for r in R))])
 
-    p, R = model.functions.derived(("root", link), make)(q)
+    p, R = model.functions.cached(("root", link), make)(q)
     return p.full()[:, 0], R.full()
 
 
@@ -228,7 +228,7 @@ def test_a_closure_along_a_slide_props_it_up():
     run = supple.simulate(model, [90.0], q0, duration=0.1, method="adams", tolerance=1e-12)
     assert run.openness < 1e-8
     for q in run.q[:: len(run.q) // 5]:
-        tree, x = model.functions.spread(q[None])
+        tree, x = model.functions.tree_coordinates(q[None])
         f = AT / x[0, 0]
         down = link_deflection(tree.links[0], x[0, tree.own(0)], f, False)
         assert np.hypot(down[0], down[1] + 0.5) == pytest.approx(0.5, abs=1e-7)

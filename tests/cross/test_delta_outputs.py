@@ -9,7 +9,7 @@ import supple
 from supple.equations.equilibrium import static_state
 from supple.outputs.measuring import evaluator
 from supple.outputs.output import Output
-from supple.path_dynamics.linearised_model import LedModel
+from supple.path_dynamics.linearised_model import PathModel
 
 BEAM: dict[str, Any] = {
     "mass_per_length": 0.195,
@@ -129,7 +129,7 @@ def test_outputs_along_the_path_of_a_platform() -> None:
     led = supple.PlatformPath(robot, path)(found.t)
     elastic = (found.y, found.yd, found.ydd)
     motion = [np.hstack(each) for each in zip(led, elastic, strict=True)]
-    assert isinstance(found.model, LedModel)
+    assert isinstance(found.model, PathModel)
     effort = found.model.model.inverse_dynamics(*motion)[:, 0]
     felt = found.outputs["root"][:, 4] + 0.02 * led[2][:, 0]
     np.testing.assert_allclose(felt, effort, atol=1e-9 * np.abs(effort).max())

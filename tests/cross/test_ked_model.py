@@ -13,7 +13,7 @@ import supple
 from supple.architectures.delta_motion import motion
 from supple.kernels.newmark import newmark
 from supple.path_dynamics.kineto_elastodynamics import ked
-from supple.path_dynamics.linearised_model import LedModel
+from supple.path_dynamics.linearised_model import PathModel
 
 THETA, RATE, SECOND = (np.array(x) for x in ([0.4, -0.7, 0.5], [2.0, 3.0, -2.5], [5.0, -4.0, 3.0]))
 STEP = 1e-5
@@ -125,7 +125,7 @@ def test_a_led_model_is_the_same_by_its_own_derivatives() -> None:
     """LedModel differentiates the Model's expressions, the kineto-elasto model never sees it."""
     robot = ARMS["laden"]
     model = supple.build(robot, supple.FiniteElements(1), stiffening=True)
-    led, small = LedModel(model), ked(robot, THETA, 1)
+    led, small = PathModel(model), ked(robot, THETA, 1)
     ours, theirs = (x.matrices(THETA, RATE, SECOND) for x in (led, small))
     for name in ("M", "C", "K", "F", "tip"):
         a, b = getattr(ours, name), getattr(theirs, name)

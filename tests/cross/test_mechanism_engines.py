@@ -144,7 +144,7 @@ def test_rigid_loops_equal_pinocchios_constrained_dynamics(name: str) -> None:
     q[: model.joints] += 0.3
     tau = rng.normal(size=model.joints)
     functions = model.functions
-    z = functions.spread(q)[1]
+    z = functions.tree_coordinates(q)[1]
     w = list(functions.loops.followers)
     zd = np.zeros(len(z))
     zd[list(functions.loops.kept)] = qd

@@ -12,7 +12,7 @@ import pytest
 from supple import AssumedModes, MechanismRobot, build, load, modes, simulate
 from supple.architectures.assembling import resolve
 from supple.architectures.kinds import lower
-from supple.architectures.tree import placed
+from supple.architectures.tree import place_links
 from supple.structure import structure_of
 
 exu = pytest.importorskip("exudyn")
@@ -49,7 +49,7 @@ class Cables:
 
     def __init__(self, robot: MechanismRobot, n: int, locked: bool) -> None:
         m = lower(robot)
-        at = placed(m, resolve(lower(robot))[0]).at
+        at = place_links(m, resolve(lower(robot))[0]).at
         self.container = exu.SystemContainer()
         self.system = self.container.AddSystem()
         self.ground = self.system.AddNode(ii.NodePointGround(referenceCoordinates=[0, 0, 0]))

@@ -38,7 +38,7 @@ from supple import (
 )
 from supple.architectures.kinds import architecture_of
 from supple.equations.equilibrium import static_state
-from supple.path_dynamics.linearised_model import LedModel
+from supple.path_dynamics.linearised_model import PathModel
 from supple.studies.motion.fields import path_fields
 
 FIVE = PointToPoint([2.0944, 1.0472], [1.8, 0.8], 0.4)
@@ -59,7 +59,7 @@ def test_at_rest_it_sags_as_in_statics(name: str, path: PointToPoint) -> None:
     robot = robot.with_("gravity", [1e-3 * g for g in robot.gravity])
     start = np.asarray(path.start)
     model = build(robot, FiniteElements(1), stiffening=True)  # exact at nodes under dead loads
-    still = LedModel(model).matrices(start, 0 * start, 0 * start)
+    still = PathModel(model).matrices(start, 0 * start, 0 * start)
     sag = still.tip[0] @ np.linalg.solve(still.K[0], still.F[0])
     want = statics(robot, start).moved
     np.testing.assert_allclose(sag, want, atol=2e-6 * np.abs(want).max())

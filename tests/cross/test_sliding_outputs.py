@@ -97,7 +97,7 @@ def root(made: supple.Model, q: np.ndarray, link: str) -> tuple[np.ndarray, np.n
         p, R, _ = made.functions.laws.frames(ca.vertsplit(x))[made.chain.index(link)]
         return ca.Function("root", [x], [ca.vertcat(*p), ca.vertcat(*(ca.horzcat(*r) for r in R))])
 
-    p, R = made.functions.derived(("root", link), make)(q)
+    p, R = made.functions.cached(("root", link), make)(q)
     return p.full()[:, 0], R.full()
 
 

@@ -91,7 +91,7 @@ def test_the_highest_of_many_modes_come_near() -> None:
     shapes = following_modes(beam, end, 6, 1, 0)
     assert shapes is not None
     for l in (2.0, 1.3, 0.6, 0.1):
-        inv = invariants(beam.outside(l), shapes.shaped(l), end)
+        inv = invariants(beam.outside(l), shapes.shapes_at(l), end)
         found = np.sqrt(eigh(inv.K, inv.modal_mass, eigvals_only=True))
         exact = supple.modes(robot, [0, l], count=8).omega
         assert np.abs(found[:4, None] / exact - 1).min(axis=1).max() < 1e-9

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from supple.papers.cells import printed
+from supple.papers.cells import printed_numbers
 
 PAGE = Path(__file__).parents[2] / "docs" / "theory" / "papers" / "errata.md"
 
@@ -18,7 +18,7 @@ def test_page_and_data_hold_the_same_entries() -> None:
             told.append((source, *cells))
         if len(cells) == 4 and cells[0] not in ("number", "---"):
             numbers.append((source, *cells[:3], cells[3].split()))
-    data = printed("errata")
+    data = printed_numbers("errata")
     assert told == [tuple(entry.values()) for entry in data["errata"]]
     assert numbers == [tuple(entry.values()) for entry in data["numbers"]]
     assert len(told) > 40
@@ -27,7 +27,7 @@ def test_page_and_data_hold_the_same_entries() -> None:
 
 def test_every_source_is_known() -> None:
     sources = (PAGE.parents[2] / "reference" / "sources.md").read_text(encoding="utf-8")
-    entries = [*printed("errata")["errata"], *printed("errata")["numbers"]]
+    entries = [*printed_numbers("errata")["errata"], *printed_numbers("errata")["numbers"]]
     assert all(entry["source"] in sources for entry in entries)
 
 
@@ -37,7 +37,7 @@ def test_every_number_is_read_by_a_test_or_the_package() -> None:
     texts = " ".join(
         path.read_text(encoding="utf-8") for top in tops for path in top.rglob("*.py")
     ).replace("'", '"')
-    for entry in printed("errata")["numbers"]:
+    for entry in printed_numbers("errata")["numbers"]:
         assert f'right_number("{entry["source"]}", "{entry["name"]}")' in texts, entry["name"]
 
 

@@ -16,7 +16,7 @@ import pytest
 import supple
 from supple.beams.varying import beam_of
 from supple.papers import di_castri
-from supple.papers.cells import printed
+from supple.papers.cells import printed_numbers
 from supple.robot import SerialRobot
 from supple.structure import Structure, structure_of
 from supple.studies.vibration.characteristic import (
@@ -29,7 +29,7 @@ from supple.studies.vibration.characteristic import (
 RELATIVE = 1e-9
 ARMS = [
     (table, at, column)
-    for table, postures in printed("di-castri")["tables"].items()
+    for table, postures in printed_numbers("di-castri")["tables"].items()
     for at, columns in postures.items()
     for column in ("EB", "EBX", "T")
     if column in columns

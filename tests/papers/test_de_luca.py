@@ -7,9 +7,9 @@ import pytest
 
 from supple import AssumedModes, build
 from supple.papers import de_luca
-from supple.papers.cells import half_digit, printed, right_number
+from supple.papers.cells import half_digit, printed_numbers, right_number
 
-DATA = printed("de-luca")
+DATA = printed_numbers("de-luca")
 FIGURES = list(DATA["scenarios"])
 
 
@@ -69,7 +69,9 @@ def test_misprints_are_the_five_of_the_errata() -> None:
     after = dropwhile(lambda cell: cell.table != "Appendix", de_luca._cells())
     cells = list(takewhile(lambda cell: cell.table == "Appendix", after))
     wrong = {f"h{cell.mode}" for cell in cells if cell.verdict != "agrees"}
-    entry = next(e["place"] for e in printed("errata")["errata"] if e["place"].startswith("h107"))
+    entry = next(
+        e["place"] for e in printed_numbers("errata")["errata"] if e["place"].startswith("h107")
+    )
     assert wrong == set(entry.split(", "))
     assert all(cell.ok for cell in cells)
     _, rest = de_luca.coefficients(de_luca.arm_model())

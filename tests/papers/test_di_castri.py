@@ -13,13 +13,13 @@ import pytest
 
 import supple
 from supple.papers import di_castri
-from supple.papers.cells import Known, half_digit, number, printed, right_number
+from supple.papers.cells import KnownFaults, half_digit, number, printed_numbers, right_number
 from supple.papers.di_castri_joints import joint_flexibility
 from supple.papers.reproduce import papers, reproduce
 
 THEORIES = ("EB", "EBX", "T")
-DATA = printed("di-castri")
-KNOWN = Known(DATA["known"])
+DATA = printed_numbers("di-castri")
+KNOWN = KnownFaults(DATA["known"])
 PLACES = [
     *[("2", "90", "EBX", 9), ("3", "0", "EB", 10), ("3", "0", "EBX", 10), ("3", "0", "T", 10)],
     *[("3", "90", "T", 10), ("5", "45", "EBX", 10), ("10", "90,-90", "T", 7)],

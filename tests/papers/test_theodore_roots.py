@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import supple
-from supple.beams.sliding.clamped_mass import ClampedMass, integrated, terms
+from supple.beams.sliding.clamped_mass import ClampedMass, integrate_roots, terms
 from supple.errors import SuppleError
 from supple.papers.cells import right_number
 
@@ -48,7 +48,7 @@ def test_roots_solve_the_printed_equation_and_none_is_missed(j):
 def test_newton_and_the_differential_form_agree_along_the_stroke(j):
     for lengths in (np.linspace(0.3, 1.0, 71), np.linspace(1.0, 0.3, 71)):
         newton = np.array([law(j).roots(float(l)) for l in lengths])
-        assert np.abs(integrated(law(j), lengths) - newton).max() < 1e-9
+        assert np.abs(integrate_roots(law(j), lengths) - newton).max() < 1e-9
 
 
 @pytest.mark.parametrize("j", ENDS)
@@ -82,7 +82,7 @@ def test_derivatives_pass_through_newton(j):
 
 def test_a_stroke_needs_two_positive_lengths():
     with pytest.raises(SuppleError, match="two or more positive"):
-        integrated(law(), [0.3])
+        integrate_roots(law(), [0.3])
 
 
 def stroke_run(beta: str, modes: int, duration: float):

@@ -110,8 +110,8 @@ def test_a_frequency_off_by_two_digits_turns_its_cells(monkeypatch):
         lambda *place, f=di_castri.frequencies: tuple(np.array(f(*place)) * 1.001 ** (
             place[2] == "T"))
     )  # fmt: skip
-    data = di_castri.printed("di-castri")
-    known = di_castri.Known(data["known"])
+    data = di_castri.printed_numbers("di-castri")
+    known = di_castri.KnownFaults(data["known"])
     cells = [
         cell
         for table in ("2", "5", "6", "10")
@@ -130,7 +130,7 @@ def drifting(figure, *_, run=de_luca.scenario):
     return Changed(run(figure), energy=energy * np.linspace(1, 1 + 1e-6, len(energy)))
 
 
-def fewer_terms(paper, read=de_luca.printed):
+def fewer_terms(paper, read=de_luca.printed_numbers):
     data = read(paper)
     return data | {"coefficients": {k: v for k, v in data["coefficients"].items() if k != "b113"}}
 
@@ -186,7 +186,7 @@ KUO = [
     ("_phases", kuo, "motion", lambda: other_leg),
     ("_circle_torques", kuo.RigidDelta, "inverse_dynamics", lambda: scaled(
         kuo.RigidDelta.inverse_dynamics, 1.001)),
-    ("_conclusion", kuo, "printed", lambda f=kuo.printed: lambda paper: {
+    ("_conclusion", kuo, "printed", lambda f=kuo.printed_numbers: lambda paper: {
         "inverted_u": {"max_deg": ["5"], "max_mm": ["13"]}}),
     ("_torques", kuo.RigidDelta, "inverse_dynamics", lambda: scaled(
         kuo.RigidDelta.inverse_dynamics, 1.001)),
@@ -213,7 +213,7 @@ def test_slips_turn_with_their_source(slip, monkeypatch):
 def test_unknowns_turn_with_their_source(monkeypatch):
     monkeypatch.setattr(PaperDelta, "size", property(lambda model, f=PaperDelta.size: f.fget(model)
                                                      + 3 * 2))  # fmt: skip
-    assert not kuo._counts(kuo.printed("kuo")).ok
+    assert not kuo._counts(kuo.printed_numbers("kuo")).ok
 
 
 def bent(name, velocity="material", f=theodore.run):
@@ -224,7 +224,7 @@ def bent(name, velocity="material", f=theodore.run):
 
 
 THEODORE = [
-    ("_roots_claim", "integrated", lambda law, lengths, f=theodore.integrated:
+    ("_roots_claim", "integrated", lambda law, lengths, f=theodore.integrate_roots:
      f(law, lengths) * (1 + 1e-8)),
     ("_eigenvalue_claim", "frozen", scaled(theodore.frozen, 1.04)),
     ("_scaling_claim", "frozen", lambda model, *rest, f=theodore.frozen: f(model, *rest) * (

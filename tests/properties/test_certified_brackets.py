@@ -20,7 +20,7 @@ from supple.assembly import coordinates, exact_ends
 from supple.beams.dynamic_stiffness import exact_form
 from supple.robot import SerialRobot
 from supple.structure import Structure
-from supple.studies.vibration.shapes import dynamic_stiffness, refined
+from supple.studies.vibration.shapes import cut_beams, dynamic_stiffness
 
 ROOTS = 3
 CERTIFIED = 1e-9
@@ -28,7 +28,7 @@ CERTIFIED = 1e-9
 
 def dense_count(structure: Structure, omega: float) -> int:
     """J by the inertia of the whole matrix, beams cut so that none has a frequency of its own."""
-    fine, _ = refined(structure, 1.001 * omega)
+    fine, _ = cut_beams(structure, 1.001 * omega)
     z = coordinates(fine, exact_ends(fine))
     forms = [
         exact_form(s.beam, float(L), omega) for s, L in zip(fine.segments, fine.L[0], strict=True)

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from supple import library
-from supple.editing import dumped
+from supple.editing import as_plain_data
 from supple.errors import RobotError
 from supple.files import dump, load, loads
-from supple.files.reading import read
+from supple.files.reading import read_yaml
 from supple.files.writing import write
 from supple.robot import DeltaRobot, Robot, SerialRobot
 
@@ -131,7 +131,7 @@ def test_a_robot_survives_its_file(robot: Robot) -> None:
 @THOROUGH
 @given(robots())
 def test_minimal_data_describes_the_same_robot(robot: Robot) -> None:
-    assert type(robot).model_validate(dumped(robot)) == robot
+    assert type(robot).model_validate(as_plain_data(robot)) == robot
 
 
 @THOROUGH
@@ -153,7 +153,7 @@ plain = st.recursive(
 @THOROUGH
 @given(st.dictionaries(text, plain, max_size=4))
 def test_plain_data_survives_yaml(data: dict[str, Any]) -> None:
-    assert read(write(data)).data == (data or None)
+    assert read_yaml(write(data)).data == (data or None)
 
 
 @THOROUGH
@@ -183,7 +183,7 @@ def places(data: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 @given(st.data())
 def test_any_robot_with_junk_in_it_is_a_robot_or_gets_sentences(data: st.DataObject) -> None:
     """Values replaced, left out and added at random places never end in another error."""
-    description = dumped(load(data.draw(st.sampled_from(library.names()))))
+    description = as_plain_data(load(data.draw(st.sampled_from(library.names()))))
     for _ in range(data.draw(st.integers(1, 4))):
         *path, key = data.draw(st.sampled_from(places(description)))
         holder = description

@@ -9,7 +9,7 @@ from supple.budget import SizeWarning
 from supple.kernels.roots import count_below
 from supple.structure import structure_of
 from supple.studies.design import stopband as module
-from supple.studies.design.stopband import _asked, _Edge
+from supple.studies.design.stopband import _Edge, _parse_box
 
 BOX = {"theta.link2": (-2.618, 2.618), "theta.link3": (-2.618, 2.618)}
 FULL = {**BOX, "payload.mass": (0.0, 10.0)}
@@ -22,7 +22,7 @@ def robot() -> supple.Robot:
 
 @pytest.mark.parametrize("hertz", [3.0, 10.0, 30.0, 170.0])
 def test_the_ties_count_what_the_kernel_counts(robot: supple.Robot, hertz: float) -> None:
-    edge = _Edge(robot, _asked(robot, BOX, None), 2 * np.pi * hertz)
+    edge = _Edge(robot, _parse_box(robot, BOX, None), 2 * np.pi * hertz)
     theta = np.random.default_rng(1).uniform(-2.6, 2.6, (40, 2))
     count, _ = edge.looked_at(theta, np.full_like(theta, 1e-9))
     found = supple.modes(robot, np.column_stack([np.zeros(40), theta]), count=8).frequency_hz
@@ -33,7 +33,7 @@ def test_a_bound_bounds(robot: supple.Robot) -> None:
     """Within a cell whose shares stay below one, no random pose has another count."""
     rng = np.random.default_rng(2)
     hertz = 20.0
-    edge = _Edge(robot, _asked(robot, BOX, None), 2 * np.pi * hertz)
+    edge = _Edge(robot, _parse_box(robot, BOX, None), 2 * np.pi * hertz)
     proven = 0
     for _ in range(40):
         middle, half = rng.uniform(-2.5, 2.5, (1, 2)), np.full((1, 2), rng.uniform(0.01, 0.2))

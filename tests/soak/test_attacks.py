@@ -34,7 +34,7 @@ from cli.console import Console
 from soak.figures import Figures
 from supple.exporters.names import comment_text
 from supple.files import disk
-from supple.view.live.door import Door
+from supple.view.live.door import AccessControl
 
 pytestmark = [
     pytest.mark.soak,
@@ -295,7 +295,7 @@ def test_doors_open_only_to_their_own_address(figures: Figures) -> None:
     ]
     ports = ["", ":80", ":8080", ":8081", ":443"]
     for bound in ("127.0.0.1", "0.0.0.0", "192.0.2.1"):
-        door = Door(bound, 8080)
+        door = AccessControl(bound, 8080)
         places = [name + port for name in names for port in ports]
         for host, page in itertools.product(places, places):
             for scheme in ("http://", "https://"):

@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 import supple
 from supple.architectures import delta
 from supple.architectures.delta_motion import motion
-from supple.architectures.kinds import assembled
+from supple.architectures.kinds import tree_at_assembly
 from supple.beams.basis import AssumedModes, FiniteElements
 from supple.equations.build import build
 from supple.equations.closed.rigid_delta import RigidDelta
@@ -74,7 +74,7 @@ def test_a_force_on_the_platform() -> None:
 
 def test_the_start_of_newton_is_the_rigid_robot() -> None:
     """The closed form in symbols against that of `architectures.delta`."""
-    unbent = unbent_delta(assembled(KUO))
+    unbent = unbent_delta(tree_at_assembly(KUO))
     model = build(rigid(), AssumedModes(1))
     rng = np.random.default_rng(5)
     for P in rng.uniform([-0.15, -0.15, 0.4], [0.15, 0.15, 0.7], (20, 3)):

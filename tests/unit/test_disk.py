@@ -68,7 +68,7 @@ def test_unfinished_files_of_killed_processes_go_after_a_day(tmp_path: Path) -> 
     old, young = tmp_path / f"{disk.ASIDE}1.nc", tmp_path / f"{disk.ASIDE}2.nc"
     for path in (old, young):
         path.write_text("x")
-    long_ago = time.time() - 2 * disk.STALE
+    long_ago = time.time() - 2 * disk.STALE_AFTER
     os.utime(old, (long_ago, long_ago))
     disk.check_place(tmp_path / "a.nc")
     assert left_over(tmp_path) == [young.name]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from supple.editing import dumped
+from supple.editing import as_plain_data
 from supple.errors import RobotError
 from supple.files import load
 from supple.robot import Body, Robot, SerialRobot
@@ -119,7 +119,7 @@ def test_a_change_is_validated_and_every_fault_told(arm: Robot) -> None:
 
 
 def test_dumped_leaves_defaults_out_and_numbers_short() -> None:
-    data = dumped(load("di-castri-two-link"))
+    data = as_plain_data(load("di-castri-two-link"))
     assert list(data) == [
         *("supple", "name", "source", "architecture", "planar", "materials", "sections", "links"),
     ]

@@ -90,7 +90,7 @@ def test_every_architecture_does_its_duties(name: str) -> None:
     assert set(asked.parts())
     assert all(path for path in asked.parts())
     assert len(asked.up) == 3
-    assert asked.told.startswith("a ")
+    assert asked.description.startswith("a ")
     assert len(asked.drives) == len(motors)
     assert asked.reach is None or asked.reach > 0
     stretched = asked.outstretched
@@ -107,7 +107,7 @@ def test_every_architecture_does_its_duties(name: str) -> None:
     assert all(np.linalg.norm(drive.axis) == pytest.approx(1) for drive in driven)
     assert all(end in (0, -1) and len(links) > 2 for links, end in plates)
     assert all(
-        asked.described(segment) is not None or segment == "platform" for segment in segments
+        asked.part_of_segment(segment) is not None or segment == "platform" for segment in segments
     )
 
 

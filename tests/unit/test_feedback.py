@@ -15,9 +15,9 @@ from scipy.linalg import solve_continuous_lyapunov, solve_discrete_are
 
 import supple
 from supple import Encoder, Sampled, Sensor, Strain, SuppleError, simulate
-from supple.control.discrete import held
+from supple.control.discrete import discretise_zero_order_hold
 from supple.control.h_infinity_synthesis import h_infinity_controller
-from supple.control.plant import at_rest, doubled, plant
+from supple.control.plant import at_rest, plant, solve_riccati_by_doubling
 
 THETA = [0.0, 0.5]
 ENCODERS = [Encoder("link1"), Encoder("link2")]
@@ -130,7 +130,9 @@ def test_doubling_solves_riccatis_equation():
     rng = np.random.default_rng(0)
     A, B = rng.normal(size=(5, 5)), rng.normal(size=(5, 2))
     Q, R = np.eye(5), np.diag([1.0, 2.0])
-    np.testing.assert_allclose(doubled(A, B, Q, R), solve_discrete_are(A, B, Q, R), rtol=1e-9)
+    np.testing.assert_allclose(
+        solve_riccati_by_doubling(A, B, Q, R), solve_discrete_are(A, B, Q, R), rtol=1e-9
+    )
 
 
 def test_a_gain_solves_riccatis_equation_to_rounding():
@@ -158,7 +160,7 @@ def test_held_efforts_are_those_of_a_run():
     for delay in (0.0, 0.004, 0.01, 0.025):
         law = Sampled(lambda t, q, qd: efforts[round(t / T) % 8], T, delay)
         run = simulate(model, controller=law, q0=[0.0, 0.3], duration=0.06, dt=T)
-        Phi, Gamma, _ = held(at.A, at.B, T, delay)
+        Phi, Gamma, _ = discretise_zero_order_hold(at.A, at.B, T, delay)
         x = np.zeros(len(Phi))
         for k in range(6):
             x = Phi @ x + Gamma @ efforts[k]

@@ -12,7 +12,7 @@ from supple import library
 from supple.errors import RobotError, SuppleError
 from supple.faults import MEANINGS
 from supple.files import dump, load, loads, schema
-from supple.files.reading import read, resolved
+from supple.files.reading import read_yaml, resolve_scalar
 from supple.files.robots import ARCHITECTURES
 from supple.files.writing import write
 from supple.robot import DeltaRobot, SerialRobot
@@ -95,22 +95,22 @@ def test_the_example_of_the_contract() -> None:
     ],
 )
 def test_plain_scalars_by_the_core_schema(text: str, value: Any) -> None:
-    found = resolved(text)
+    found = resolve_scalar(text)
     assert found == value
     assert type(found) is type(value)
 
 
 def test_not_a_number_is_read_as_such() -> None:
-    assert math.isnan(resolved(".nan"))
+    assert math.isnan(resolve_scalar(".nan"))
 
 
 def test_quotes_and_tags() -> None:
-    data = read("a: '1'\nb: \"yes\"\nc: !!str 2\nd: !!float 3\n1: x\ne: ! 4\n").data
+    data = read_yaml("a: '1'\nb: \"yes\"\nc: !!str 2\nd: !!float 3\n1: x\ne: ! 4\n").data
     assert data == {"a": "1", "b": "yes", "c": "2", "d": 3, "1": "x", "e": "4"}
 
 
 def test_lines_of_places() -> None:
-    lines = read("a: 1\nb:\n  - x: 1\n    y: 2\n  - {z: 3}\n").lines
+    lines = read_yaml("a: 1\nb:\n  - x: 1\n    y: 2\n  - {z: 3}\n").lines
     assert lines[("b", 0, "y")] == 4
     assert lines[("b", 1)] == lines[("b", 1, "z")] == 5
 
@@ -336,17 +336,17 @@ def test_dump_writes_a_file_that_loads_as_the_same_robot(tmp_path: Path) -> None
     ],
 )
 def test_texts_survive_writing(value: str) -> None:
-    assert read(write({"name": value, value or "empty": {"a": [value]}})).data["name"] == value
+    assert read_yaml(write({"name": value, value or "empty": {"a": [value]}})).data["name"] == value
 
 
 def test_very_long_keys_survive_writing() -> None:
     data = {"materials": {"k" * 2000: {"density": 1.0}, "é" * 700: {"density": 2.0}}}
-    assert read(write(data)).data == data
+    assert read_yaml(write(data)).data == data
 
 
 @pytest.mark.parametrize("value", [1e-300, 1 / 3, 70e9, 1e22, -0.0, 5e-324, 123456789.125, 0.1])
 def test_numbers_survive_writing_with_every_digit(value: float) -> None:
-    found = read(write({"a": value})).data["a"]
+    found = read_yaml(write({"a": value})).data["a"]
     assert found == value
     assert math.copysign(1, found) == math.copysign(1, value)
 
@@ -435,8 +435,8 @@ def test_schema_takes_library_files_and_refuses_faulty_ones() -> None:
     jsonschema = pytest.importorskip("jsonschema")
     checker = jsonschema.Draft202012Validator(schema())
     for name in library.names():
-        checker.validate(read(library.path(name).read_text(encoding="utf-8")).data)
-    example = read(EXAMPLE).data
+        checker.validate(read_yaml(library.path(name).read_text(encoding="utf-8")).data)
+    example = read_yaml(EXAMPLE).data
     example["links"][0]["tip"]["inertia"] = [1, 2, 3]
     example["links"][0]["roll"] = "45deg"
     checker.validate(example)

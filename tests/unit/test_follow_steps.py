@@ -21,9 +21,9 @@ def arm(**more: object) -> supple.SerialRobot:
 
 def tight(model: supple.Model, path: supple.Trajectory, total: float) -> np.ndarray:
     """Half of peak to peak of the tip's deviation after the stop, by scipy at 1e-11."""
-    from supple.path_dynamics.linearised_model import LedModel
+    from supple.path_dynamics.linearised_model import PathModel
 
-    led = LedModel(model)
+    led = PathModel(model)
     N = led.size
 
     def rate(t: float, x: np.ndarray) -> np.ndarray:
@@ -173,7 +173,7 @@ def test_equations_along_a_schedule_are_series() -> None:
     """A frequency by splines: its joints part the path, so that no instant is asked in a step."""
     from supple.control.shapers import shaper
     from supple.control.shaping import POINTS, Scheduled
-    from supple.path_dynamics.equations_in_time import Along
+    from supple.path_dynamics.equations_in_time import EquationsAlongPath
     from supple.path_dynamics.kineto_elastodynamics import ked
 
     times = np.linspace(0.0, 0.5, 2 * POINTS - 1)
@@ -181,7 +181,7 @@ def test_equations_along_a_schedule_are_series() -> None:
     move = supple.ParabolicBlends((0.0,), (0.5,), 0.5, 0.1)
     path = Scheduled(move, shaper("zvd", 1.0), times, omega)
     assert set(path.breaks) <= set(path.seams)
-    along = Along(ked(arm(), [0.0], 1), path, path.duration, None)
+    along = EquationsAlongPath(ked(arm(), [0.0], 1), path, path.duration, None)
     assert all(piece.series is not None for piece in along.pieces)
     t = np.linspace(0.0, path.duration, 999)[1:-1]
     found, exact = along(t), along.model.matrices(*path(t))

@@ -8,7 +8,7 @@ import pytest
 import supple
 from supple.kernels.spatial import transport
 from supple.structure import structure_of
-from supple.structure.free_joints import _carried
+from supple.structure.free_joints import _released_mass_matrix
 
 TUBE = {
     "material": {"young_modulus": 70e9, "poisson_ratio": 0.34, "density": 2700},
@@ -102,4 +102,4 @@ def test_what_free_joints_carry_is_the_sum_over_all_links():
         C = structure.root_mass[:, i] + segment.beam.mass_matrix()
         C = C + np.swapaxes(X, 1, 2) @ segment.tip_mass @ X
         M = M + np.swapaxes(root[i], 1, 2) @ C @ root[i]
-    assert _carried(structure, each)[0] == pytest.approx(M, rel=1e-12, abs=1e-13)
+    assert _released_mass_matrix(structure, each)[0] == pytest.approx(M, rel=1e-12, abs=1e-13)

@@ -69,7 +69,7 @@ def test_a_table_of_another_size_is_refused(make, which):
 
 
 def test_sizes_are_bounded():
-    packed = tree().packed()
+    packed = tree().pack()
     huge = 2**62
     for place in range(6):
         for size in (-1, 4, huge):
@@ -83,7 +83,7 @@ def test_sizes_are_bounded():
 
 
 def test_answers_of_another_size_are_refused():
-    packed, B = tree().packed(), 2
+    packed, B = tree().pack(), 2
     ints, one = np.zeros(B, np.int64), np.zeros((B, 3))
     for wrong in range(4):
         out = [ints, one, one.copy(), ints.copy()]
@@ -107,7 +107,7 @@ def test_answers_of_another_size_are_refused():
 
 def test_arrays_of_objects_are_refused():
     """Numbers written over their pointers ended the process; so did what was read there."""
-    R, n, B, c, root, let, arrays = tree().packed()
+    R, n, B, c, root, let, arrays = tree().pack()
     packed, ints, one = (R, n, B, c, root, let, arrays), np.zeros(2, np.int64), np.zeros((2, 3))
     for wrong in range(4):
         out = [ints, one, one.copy(), ints.copy()]

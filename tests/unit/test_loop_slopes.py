@@ -40,7 +40,7 @@ def test_legs_that_are_alike_share_their_functions() -> None:
     """Five legs of the hexapod are one part; the sixth carries the platform."""
     model = supple.build(supple.load("hexapod"), supple.AssumedModes(1))
     assert isinstance(model.functions, ClosedFunctions)
-    limbs = model.functions.loops.written.limbs
+    limbs = model.functions.loops.symbolic_tree.limbs
     assert len(limbs) == 6
     assert len({id(limb.part) for limb in limbs}) == 2
     slides = {id(link.slide) for link in model.chain.links if link.slide is not None}

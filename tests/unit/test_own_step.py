@@ -8,7 +8,7 @@ import pytest
 
 import supple
 from supple.integration.closed_loop import Reference
-from supple.integration.plan import Plan
+from supple.integration.plan import RunPlan
 from supple.integration.spectrum import Spectrum
 from supple.integration.steppers.rk4 import RungeKutta4, stable_step
 
@@ -64,7 +64,7 @@ def test_delays_that_nearly_meet_a_blend_ask_for_no_short_steps() -> None:
     path = supple.shaped(move, supple.shaper("zvd", 5.0, 0.01))
     assert min(np.diff([0.0, *path.breaks])) < 2e-5
     edges = np.array([0.0, *path.breaks, path.duration, 1.3])
-    plan = Plan(model, edges, tuple(range(len(edges) - 1)), Reference(path), None, 1e-8)
+    plan = RunPlan(model, edges, tuple(range(len(edges) - 1)), Reference(path), None, 1e-8)
     assert plan.piece == pytest.approx(0.1, rel=1e-3)
 
 

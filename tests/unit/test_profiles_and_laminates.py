@@ -9,7 +9,7 @@ import pytest
 import supple
 from supple.beams.theory import uniform_of
 from supple.beams.varying import beam_of
-from supple.kernels.polygons import moments, warped
+from supple.kernels.polygons import moments, warping_properties
 from supple.kernels.torsion import hollow_rectangle_torsion
 from supple.sections import Box, Profile, Rectangle, Tube
 from supple.view.scene.drawing import draw_robot
@@ -89,7 +89,7 @@ def test_a_channel_has_its_shear_centre_outside_and_check_says_so() -> None:
     bm, hm = b - t / 2, h - t
     e = 3 * bm**2 / (hm + 6 * bm)  # thin channel, from the middle of its web
     centre = made.centre()[1]
-    assert -made.warped().off_z == pytest.approx(e + centre - t / 2, rel=0.02)
+    assert -made.warping_properties().off_z == pytest.approx(e + centre - t / 2, rel=0.02)
     found = supple.check(arm(supple.material("steel"), made), [0.0])
     assert any("shear centre" in note and "not computed" in note for note in found.notes)
     tidy = supple.check(arm(supple.material("steel"), Profile(outline=corners(0.1, 0.06))), [0.0])
@@ -98,7 +98,7 @@ def test_a_channel_has_its_shear_centre_outside_and_check_says_so() -> None:
 
 def test_what_is_given_asks_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sectionproperties.analysis.section", None)
-    warped.cache_clear()
+    warping_properties.cache_clear()
     bare = Profile(outline=corners(0.1, 0.03))
     with pytest.raises(supple.SuppleError, match=r"supple\[sections\]"):
         supple.modes(arm(supple.material("steel"), bare), [0.0], count=2)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import supple
-from supple.robot import remembered
+from supple.robot import cached_for_robot
 from supple.structure import structure_of
 
 THETA = [0.1, 0.2, 0.3]
@@ -43,7 +43,7 @@ def test_it_is_asked_once_and_seen_nowhere():
     robot, fresh = supple.load("industrial-3"), supple.load("industrial-3")
     asked = []
     for _ in range(3):
-        remembered(robot, "something", lambda: asked.append(1))
+        cached_for_robot(robot, "something", lambda: asked.append(1))
     assert asked == [1]
     omega(robot)
     assert robot == fresh

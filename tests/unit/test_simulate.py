@@ -29,7 +29,7 @@ from supple import (
     load_response,
     simulate,
 )
-from supple.integration.plan import Plan
+from supple.integration.plan import RunPlan
 from supple.integration.spectrum import look
 from supple.integration.steppers.rk4 import stable_step
 from supple.papers.cells import right_number
@@ -157,7 +157,7 @@ def test_plot(model: Model, tmp_path: Path) -> None:
 
 
 def test_step_beyond_the_limit_names_the_largest(model: Model) -> None:
-    plan = Plan(model, np.array([0.0, 1.0]), (0,), Constant(0.0), None, 1e-9)
+    plan = RunPlan(model, np.array([0.0, 1.0]), (0,), Constant(0.0), None, 1e-9)
     largest = stable_step(look(plan, np.r_[0, 0, 0.01, np.zeros(10)]).poles)
     with pytest.raises(SuppleError, match="the largest admissible step is") as caught:
         simulate(model, None, q0=[0, 0, 0.01, 0, 0, 0], duration=1, step=1.2 * largest)

@@ -17,7 +17,7 @@ from supple.equations.functions import MOST_DERIVED
 from supple.files import data as tables
 from supple.files import joint_trajectories
 from supple.files.chunks import Chunks
-from supple.files.data import MARK, seal
+from supple.files.data import SEAL_MARK, seal
 
 
 def swollen_netcdf(place: Path, how: str) -> None:
@@ -39,7 +39,7 @@ def test_a_small_netcdf_file_that_unpacks_to_gigabytes(tmp_path: Path, how: str,
     swollen_netcdf(place, how)
     if sealed:
         seal(place)
-        assert MARK in place.read_bytes()
+        assert SEAL_MARK in place.read_bytes()
     assert place.stat().st_size < 50_000
     with pytest.raises(supple.SuppleError, match=r"it unpacks to .* GB"):
         supple.load_response(place)

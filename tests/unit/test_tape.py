@@ -16,7 +16,7 @@ from supple.equations.evaluate import TapeEvaluator
 from supple.integration.steppers.collocated import STAGES, TABLEAU, TWICE, A, B, C
 from supple.kernels import _tape
 from supple.kernels.scalars import cos, sin, tanh
-from supple.kernels.tape import Recorder, Tape, replayed
+from supple.kernels.tape import Recorder, Tape, tape_of_function
 
 CHAIN = """
 name: chain
@@ -88,7 +88,7 @@ def test_a_function_of_casadi_is_replayed() -> None:
         *(ca.atan2(a, b), ca.asin(ca.tanh(a)), ca.fmax(a, y), ca.fmin(b, y), y, ca.exp(a), 1 / b),
     )
     function = ca.Function("f", [x, y], [outputs, a - y])
-    tape = replayed(function)
+    tape = tape_of_function(function)
     assert tape is not None
     given = np.random.default_rng(5).normal(size=(20, 4))
     given[3, 1] = given[3, 0]  # neither is less
@@ -100,9 +100,9 @@ def test_a_function_of_casadi_is_replayed() -> None:
 
 def test_what_a_tape_does_not_know_is_left_to_casadi() -> None:
     x = ca.SX.sym("x")
-    assert replayed(ca.Function("f", [x], [ca.log(x)])) is None
+    assert tape_of_function(ca.Function("f", [x], [ca.log(x)])) is None
     y = ca.MX.sym("y")
-    assert replayed(ca.Function("f", [y], [y + 1])) is None
+    assert tape_of_function(ca.Function("f", [y], [y + 1])) is None
 
 
 def test_rk4_turns_an_oscillator() -> None:
@@ -405,7 +405,7 @@ def test_derivatives_of_a_table_are_played_as_those_of_its_spline():
     along = ca.jtimes(e, z, v)
     parts = [e, ca.jacobian(e, z), ca.jtimes(along, z, v), ca.jacobian(along, z)]
     function = ca.Function("f", [z, v], [ca.densify(part) for part in parts])
-    tape = replayed(function)
+    tape = tape_of_function(function)
     x = np.array([0.7, 0.3, 0.2, -1.1])
     wanted = np.concatenate([np.array(out).ravel(order="F") for out in function(x[:2], x[2:])])
     assert tape is not None

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from .held import Held, as_html
-from .registry import called, duty, need
+from .held import Immutable, as_html
+from .registry import duty, import_function, require_duty
 
 if TYPE_CHECKING:
     import pandas
@@ -36,16 +36,16 @@ class Shown:
         `listen_on_network=True` is needed for a host that other machines reach; `allow_origin`
         names pages that may use it too, such as https://hub.example.org.
         """
-        live = called("view.live.live:serve")(self, host, port, **door)
+        live = import_function("view.live.live:serve")(self, host, port, **door)
         print(live.sentence)  # noqa: T201 - the reader must know where to look
-        called("view.live.live:open_browser")(live.url)
+        import_function("view.live.live:open_browser")(live.url)
         if not hasattr(sys, "ps1") and "ipykernel" not in sys.modules:
             live.wait()
         return live
 
     def save_page(self, path: str | Path, **options: Any) -> Path:
         """Write one HTML page with the answer to play with; it needs no network."""
-        page: Path = called("view.page.reports:save_report")(self, path, **options)
+        page: Path = import_function("view.page.reports:save_report")(self, path, **options)
         return page
 
 
@@ -65,7 +65,7 @@ class Plotted:
 
     def plot(self, path: str | Path | None = None, **options: Any) -> Figure:
         """Draw it, and write the picture if a path is given; never blocks."""
-        draw = need(self, "plot", "plotted")
+        draw = require_duty(self, "plot", "plotted")
         takes = list(signature(draw).parameters)[2:]
         for name in options:
             if name not in takes:
@@ -75,7 +75,7 @@ class Plotted:
         return figure
 
 
-class Answer(Held, Shown, Plotted):
+class Answer(Immutable, Shown, Plotted):
     """What a study returns. Its arrays are copies, read-only; equal answers compare equal.
 
     An answer says what its arrays run over, and has all else from that:
@@ -122,13 +122,15 @@ class Answer(Held, Shown, Plotted):
 
     def save(self, path: str | Path) -> None:
         """Write it as netCDF (.nc), which any netCDF tool reads."""
-        called("studies.storage:save")(self, path)
+        import_function("studies.storage:save")(self, path)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from .tables import HEAD
+        from .tables import SHOWN_ROWS
 
         table = self.to_pandas()
-        more = f"<p>{HEAD} of {len(table)} rows; <code>.to_pandas()</code> has all.</p>"
-        head = table.iloc[:HEAD, :8].to_html(border=0, float_format="{:.6g}".format)
-        return f"{as_html(self._title, self._told())}{head}{more * (len(table) > HEAD)}"
+        more = f"<p>{SHOWN_ROWS} of {len(table)} rows; <code>.to_pandas()</code> has all.</p>"
+        head = table.iloc[:SHOWN_ROWS, :8].to_html(border=0, float_format="{:.6g}".format)
+        return (
+            f"{as_html(self._title, self._summary_rows())}{head}{more * (len(table) > SHOWN_ROWS)}"
+        )

@@ -13,19 +13,29 @@ import numpy as np
 from ..arguments import Check
 from ..errors import SuppleError
 
-__all__ = ["FrozenTable", "Held", "Timed", "as_html", "kept", "same", "sealed", "short", "still"]
+__all__ = [
+    "FrozenTable",
+    "Immutable",
+    "Timed",
+    "as_html",
+    "freeze_arrays",
+    "frozen_property",
+    "same",
+    "short",
+    "still",
+]
 
 T = TypeVar("T")
-WIDTH = 72  # characters of one value
-LINES = 20  # of one object
+VALUE_WIDTH = 72  # characters of one value
+MAX_LINES = 20  # of one object
 
 
-DEEPEST = 100  # levels of tables in tables
+MAX_NESTING = 100  # levels of tables in tables
 
 
-def sealed(value: Any, depth: int = 0) -> Any:
+def freeze_arrays(value: Any, depth: int = 0) -> Any:
     """Return a value whose arrays nobody can change: copies, unless they are read-only already."""
-    if depth > DEEPEST:
+    if depth > MAX_NESTING:
         raise SuppleError("a value holds itself, or is nested too deeply: give plain numbers")
     if isinstance(value, np.ndarray):
         owner: Any = value
@@ -36,9 +46,9 @@ def sealed(value: Any, depth: int = 0) -> Any:
             value.setflags(write=False)
         return value
     if type(value) is tuple:
-        return tuple(sealed(part, depth + 1) for part in value)
+        return tuple(freeze_arrays(part, depth + 1) for part in value)
     if isinstance(value, dict):
-        return FrozenTable({key: sealed(part, depth + 1) for key, part in value.items()})
+        return FrozenTable({key: freeze_arrays(part, depth + 1) for key, part in value.items()})
     return value
 
 
@@ -101,14 +111,14 @@ def still(value: T) -> T:
 
 
 if TYPE_CHECKING:
-    kept = cached_property
+    frozen_property = cached_property
 else:
 
-    class kept(cached_property):  # noqa: N801 - it is used as cached_property is
+    class frozen_property(cached_property):  # noqa: N801 - it is used as cached_property is
         """A cached property whose arrays nobody can change."""
 
         def __init__(self, function: Any) -> None:
-            super().__init__(wraps(function)(lambda self: sealed(function(self))))
+            super().__init__(wraps(function)(lambda self: freeze_arrays(function(self))))
 
 
 def same(a: Any, b: Any) -> bool:
@@ -124,13 +134,15 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if is_dataclass(a) and type(a) is type(b) and not isinstance(a, type):
-        return a is b or all(same(getattr(a, f.name), getattr(b, f.name)) for f in compared(a))
+        return a is b or all(
+            same(getattr(a, f.name), getattr(b, f.name)) for f in compared_fields(a)
+        )
     if isinstance(a, float) and isinstance(b, float) and a != a and b != b:  # noqa: PLR0124 - NaN
         return True
     return bool(a == b)
 
 
-def compared(value: Any) -> list[Field[Any]]:
+def compared_fields(value: Any) -> list[Field[Any]]:
     """Return the fields of a dataclass that count when it is compared."""
     return [f for f in fields(value) if f.compare]
 
@@ -150,15 +162,15 @@ def short(value: Any) -> str:
         text = f"{value:.6g}"
     elif isinstance(value, tuple | list) and all(isinstance(part, str) for part in value):
         text = ", ".join(value)
-    elif isinstance(value, tuple | list | Mapping) and len(repr(value)) > WIDTH:
+    elif isinstance(value, tuple | list | Mapping) and len(repr(value)) > VALUE_WIDTH:
         text = f"{len(value)} entries"
     elif hasattr(value, "name") and hasattr(value, "gravity"):
         text = str(value.name)
-    elif isinstance(value, Held):
+    elif isinstance(value, Immutable):
         text = value._title
     else:
         text = " ".join(repr(value).split())
-    return text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
+    return text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 3] + "..."
 
 
 def as_html(title: str, rows: Iterable[tuple[str, str]]) -> str:
@@ -184,7 +196,7 @@ class Timed:
         return float(self.t[-1])
 
 
-class Held:
+class Immutable:
     """A dataclass that holds still. What it was given is copied, and its arrays are read-only.
 
     Two are equal when all their compared fields are, arrays by content. `repr` fits on a screen.
@@ -206,7 +218,7 @@ class Held:
             object.__setattr__(self, name, check(name, getattr(self, name)))
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray | tuple | dict):
-                object.__setattr__(self, name, sealed(value))
+                object.__setattr__(self, name, freeze_arrays(value))
 
     def __eq__(self, other: object) -> bool:
         """Whether the other is of the same class with the same content."""
@@ -216,7 +228,7 @@ class Held:
 
     def __hash__(self) -> int:
         """Return a number that equal ones share; of a dataclass with `eq` that of its fields."""
-        own = compared(self) if is_dataclass(type(self)) else []
+        own = compared_fields(self) if is_dataclass(type(self)) else []
         shapes = (getattr(getattr(self, f.name), "shape", None) for f in own)
         return hash((type(self), *shapes))
 
@@ -234,7 +246,7 @@ class Held:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled; arrays come back writable, and are made read-only again."""
         for name, value in state.items():
-            object.__setattr__(self, name, still(sealed(value)))
+            object.__setattr__(self, name, still(freeze_arrays(value)))
 
     @property
     def _title(self) -> str:
@@ -244,14 +256,14 @@ class Held:
         of = getattr(named, "name", "")
         return f"{type(self).__name__} of {of}" if of else type(self).__name__
 
-    def _told(self) -> list[tuple[str, str]]:
+    def _summary_rows(self) -> list[tuple[str, str]]:
         """Return names and short values of what it holds."""
         told = [f.name for f in fields(self) if f.repr and f.name not in ("robot", "model")]  # type: ignore[arg-type]
         rows = [(name, short(getattr(self, name))) for name in told if not name.startswith("_")]
-        return rows if len(rows) <= LINES else [*rows[: LINES - 1], ("...", "")]
+        return rows if len(rows) <= MAX_LINES else [*rows[: MAX_LINES - 1], ("...", "")]
 
     def __repr__(self) -> str:
-        rows = self._told()
+        rows = self._summary_rows()
         wide = max((len(name) for name, _ in rows), default=0)
         return "\n".join(
             [self._title, *(f"  {name:<{wide}}  {text}".rstrip() for name, text in rows)]
@@ -259,4 +271,4 @@ class Held:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        return as_html(self._title, self._told())
+        return as_html(self._title, self._summary_rows())

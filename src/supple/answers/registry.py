@@ -21,7 +21,7 @@ from typing import Any
 
 from ..errors import SuppleError
 
-__all__ = ["KINDS", "Kind", "called", "duty", "need"]
+__all__ = ["KINDS", "Kind", "duty", "import_function", "require_duty"]
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ KINDS: dict[str, Kind] = {
 _PACKAGE = __package__.rpartition(".")[0]
 
 
-def called(place: str) -> Callable[..., Any]:
+def import_function(place: str) -> Callable[..., Any]:
     """Return the function at `room.module:function` of this package."""
     module, _, name = place.partition(":")
     function: Callable[..., Any] = getattr(import_module(f"{_PACKAGE}.{module}"), name)
@@ -151,11 +151,11 @@ def duty(answer: object, name: str) -> Callable[..., Any] | None:
     for cls in type(answer).__mro__:
         kind = KINDS.get(f"{cls.__module__.removeprefix(_PACKAGE + '.')}:{cls.__name__}")
         if kind is not None and (place := getattr(kind, name)):
-            return called(place)
+            return import_function(place)
     return None
 
 
-def need(answer: object, name: str, verb: str) -> Callable[..., Any]:
+def require_duty(answer: object, name: str, verb: str) -> Callable[..., Any]:
     """Return the function that fulfils a duty, or raise a sentence that names the kinds with it."""
     if (function := duty(answer, name)) is None:
         known = [key.partition(":")[2] for key, kind in KINDS.items() if getattr(kind, name)]

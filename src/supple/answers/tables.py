@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-__all__ = ["HEAD", "dataset", "frame", "spread"]
+__all__ = ["SHOWN_ROWS", "dataset", "dataset_as_columns", "frame"]
 
 BATCH = "configuration"
-HEAD = 10  # rows of a table that a notebook shows
+SHOWN_ROWS = 10  # rows of a table that a notebook shows
 AXES = {"axis": ("x", "y", "z"), "motion": ("x", "y", "z", "about x", "about y", "about z")}
 
 
@@ -70,10 +70,12 @@ def frame(answer: Any) -> pandas.DataFrame:
     if BATCH in data.sizes and BATCH not in rows:
         rows.insert(0, BATCH)
     chosen = [name for name, part in data.items() if not rows or set(rows) & set(part.dims)]
-    return spread(data[[name for name in answer.columns if name in data] or chosen], rows)
+    return dataset_as_columns(
+        data[[name for name in answer.columns if name in data] or chosen], rows
+    )
 
 
-def spread(data: xarray.Dataset, rows: list[str]) -> pandas.DataFrame:
+def dataset_as_columns(data: xarray.Dataset, rows: list[str]) -> pandas.DataFrame:
     """Return the variables of a Dataset as columns, a row for each entry of `rows`.
 
     A variable with further axes has a column for each of their entries, `name.entry`; one with

@@ -17,14 +17,14 @@ from .serial import rows_of
 from .tree import SHUT, Tree, least_held
 
 __all__ = [
-    "along",
-    "closed",
-    "judged",
+    "follow_branch",
     "lead",
     "least_change",
     "newton",
+    "refusal_reasons",
     "resolve",
     "resolve_with_clearance",
+    "solve_closures",
     "well_conditioned_inverses",
 ]
 
@@ -82,12 +82,12 @@ def resolve_with_clearance(
     good = np.flatnonzero(reason == "")
     clearance = np.zeros(len(x))
     if len(good):
-        x[good], reason[good], clearance[good] = _assembled(m, x[good])
+        x[good], reason[good], clearance[good] = _close_configurations(m, x[good])
     clearance[reason != ""] = 0.0
     return x, reason, clearance
 
 
-def judged(m: Tree, x: Array) -> NDArray[np.object_]:
+def refusal_reasons(m: Tree, x: Array) -> NDArray[np.object_]:
     """Return why shut configurations (B, ..) are no poses all the same, empty where they are."""
     return _judged_with_clearance(m, x)[0]
 
@@ -125,14 +125,18 @@ def _strokes(m: Tree, x: Array, reason: NDArray[np.object_]) -> None:
                 )
 
 
-def _assembled(m: Tree, x: Array) -> tuple[Array, NDArray[np.object_], Array]:
+def _close_configurations(m: Tree, x: Array) -> tuple[Array, NDArray[np.object_], Array]:
     """Shut the closures of configurations (B, ..) whose motors stand as asked.
 
     Also why there is none, (B,), and the clearance, (B,).
     """
     reason = np.full(len(x), "", object)
     if m.loops and len(m.joints.passive):
-        ways = (_led, closed) if m.starts_with_motors else (closed, _led)
+        ways = (
+            (_continue_from_start, solve_closures)
+            if m.starts_with_motors
+            else (solve_closures, _continue_from_start)
+        )
         first, done = ways[0](m, x)
         if not done.all():
             again, shut = ways[1](m, x[~done])
@@ -152,7 +156,7 @@ def _assembled(m: Tree, x: Array) -> tuple[Array, NDArray[np.object_], Array]:
         rest[:, z] -= np.linalg.solve(normal, np.einsum("brz,br->bz", A, g)[..., None])[..., 0]
     first[failed] = rest
     if len(failed) and len(m.joints.passive):
-        again, shut = closed(m, first[failed])
+        again, shut = solve_closures(m, first[failed])
         first[failed[shut]], done[failed] = again[shut], shut
     for b in np.flatnonzero(~done):
         nearest = first[b]
@@ -258,7 +262,7 @@ def _how_to_assemble(m: Tree, x: Array) -> str:
     return f"try theta near {np.round(shut[m.driven], 4).tolist()}, where it closes, or {sizes}"
 
 
-def closed(m: Tree, x: Array) -> tuple[Array, Bools]:
+def solve_closures(m: Tree, x: Array) -> tuple[Array, Bools]:
     """Newton's method from where the passive coordinates stand; axes must not end up opposite."""
     found, done = newton(m, x)
     found = np.where(np.isfinite(found), found, x)
@@ -291,9 +295,9 @@ def closed(m: Tree, x: Array) -> tuple[Array, Bools]:
     return found, done
 
 
-def _led(m: Tree, x: Array) -> tuple[Array, Bools]:
+def _continue_from_start(m: Tree, x: Array) -> tuple[Array, Bools]:
     """Lead theta from the motors' start to where it is asked, the branch kept by short steps."""
-    home, shut = closed(m, m.start[None])
+    home, shut = solve_closures(m, m.start[None])
     if not shut[0]:
         return x.copy(), np.zeros(len(x), bool)
     return lead(m, np.repeat(home, len(x), axis=0), x[:, m.driven], np.inf)
@@ -332,7 +336,7 @@ def lead(m: Tree, x: Array, theta: Array, bend: float = BEND) -> tuple[Array, Bo
     return found, exact
 
 
-def along(m: Tree, theta: Array, first: Array | None = None) -> tuple[Array, int]:
+def follow_branch(m: Tree, theta: Array, first: Array | None = None) -> tuple[Array, int]:
     """Return whole configurations (K, ..) through theta (K, motors), all on one branch.
 
     It is that of `first`, or of `resolve` at the first one, from one to the next; and how many were
@@ -359,7 +363,7 @@ def along(m: Tree, theta: Array, first: Array | None = None) -> tuple[Array, int
         if k < len(x) - 1:
             change[k] = x[k + 1] - rest[0]
             J[k] = m.openings(rest)[1][0]
-        x[k], good[k] = rest[0], not judged(m, rest)[0]
+        x[k], good[k] = rest[0], not refusal_reasons(m, rest)[0]
         if not good[k]:
             return x, k
     return x, len(x)

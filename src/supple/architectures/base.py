@@ -18,10 +18,10 @@ __all__ = [
     "SINGULAR",
     "Branch",
     "Coordinate",
-    "Drive",
-    "Hanging",
+    "JointSolution",
+    "MotorDrive",
     "Resolved",
-    "Solved",
+    "SegmentConnections",
     "clearance",
     "warn_near",
 ]
@@ -100,7 +100,7 @@ def warn_near(robot: Robot, found: Resolved, stacklevel: int = 5) -> None:
     )
 
 
-class Drive(NamedTuple):
+class MotorDrive(NamedTuple):
     """What moves one entry of theta.
 
     Attributes:
@@ -123,7 +123,7 @@ class Drive(NamedTuple):
         return sum(float(axis @ carried[segment]) for segment, axis in each)
 
 
-class Hanging(NamedTuple):
+class SegmentConnections(NamedTuple):
     """How segments hang together.
 
     Attributes:
@@ -149,7 +149,7 @@ class Branch(NamedTuple):
     clearance: Array
 
 
-class Solved(NamedTuple):
+class JointSolution(NamedTuple):
     """Theta for one pose of the tip, see `JointSolutions`.
 
     Attributes:

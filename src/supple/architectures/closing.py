@@ -18,19 +18,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.jets import Either, concatenate, cross, crossing, transposed
+from ..kernels.jets import Either, concatenate, cross, crossing, transpose
 from ..kernels.spatial import rpy_rotation
 from ..robot import MechanismRobot
 from .joint_tree import TreeMotion
 
-__all__ = ["Loop", "Opening", "alike", "loops_of"]
+__all__ = ["ClosureError", "Loop", "alike", "loops_of"]
 
 Array = NDArray[np.float64]
 Turn = Literal["none", "fixed", "axis", "square"]
 
 
 @dataclass(frozen=True)
-class Opening:
+class ClosureError:
     """How far a closure is open at B configurations, or at B instants of a motion (Jets).
 
     Attributes:
@@ -82,43 +82,43 @@ class Loop:
         axes, place = tree.frame(self.ends[k], self.at[k], self.R[k], self.p[k])
         return self.frames(tree, 1)[0] if self.straight and k == 0 else axes, place
 
-    def open(self, tree: TreeMotion, length: Array | None = None) -> Opening:
+    def open(self, tree: TreeMotion, length: Array | None = None) -> ClosureError:
         """Return how far it is open; a rod's length (B,) as asked."""
         return self.opening(*self.frames(tree, 0), *self.frames(tree, 1), length)
 
     def opening(
         self, R_a: Either, p_a: Either, R_b: Either, p_b: Either, length: Array | None = None
-    ) -> Opening:
+    ) -> ClosureError:
         """Return how far two frames (B, 3, 3), (B, 3), at rest or moving, are from being shut."""
         d = p_b - p_a
         if self.rod:
             size = np.linalg.norm(d, axis=-1)
             toward = (d / np.where(size > 0, size, 1.0)[:, None])[:, None]
             G = np.concatenate([toward, np.zeros_like(toward)], axis=-1)
-            return Opening((size - length)[:, None], -G, G)
-        held = transposed(R_a @ self.E)  # (B, m, 3)
+            return ClosureError((size - length)[:, None], -G, G)
+        held = transpose(R_a @ self.E)  # (B, m, 3)
         g = held @ d[..., None]
         G_b = concatenate([held, np.zeros(held.shape)], -1)
         G_a = concatenate([-held, held @ crossing(d)], -1)
         if self.turn == "none":
-            return Opening(g[..., 0], G_a, G_b)
+            return ClosureError(g[..., 0], G_a, G_b)
         # h (B, k, 1) of the turn, and its rows W (B, k, 3) over the spin of b beside a
         if self.turn == "fixed":
-            Q, some = transposed(R_a) @ R_b, 0.5 * self.T.T
-            skew = Q - transposed(Q)
+            Q, some = transpose(R_a) @ R_b, 0.5 * self.T.T
+            skew = Q - transpose(Q)
             thrice = [skew[..., 2:, 1:2], skew[..., :1, 2:], skew[..., 1:2, :1]]
             trace = Q[..., :1, :1] + Q[..., 1:2, 1:2] + Q[..., 2:, 2:]
             h = some @ concatenate(thrice, -2)
-            W = some @ (trace * np.eye(3) - Q) @ transposed(R_a)
+            W = some @ (trace * np.eye(3) - Q) @ transpose(R_a)
         elif self.turn == "axis":
             b = R_b @ self.a
-            across = transposed(R_a @ self.T)  # (B, k, 3)
+            across = transpose(R_a @ self.T)  # (B, k, 3)
             h, W = across @ b[..., None], cross(b[..., None, :], across)
         else:
             a, b = R_a @ self.a, R_b @ self.b
             h, W = a[..., None, :] @ b[..., None], cross(b, a)[..., None, :]
         about = concatenate([np.zeros(W.shape), W], -1)
-        return Opening(
+        return ClosureError(
             concatenate([g, h], -2)[..., 0],
             concatenate([G_a, -about], -2),
             concatenate([G_b, about], -2),

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation
-from ..robot import DeltaRobot, remembered
+from ..robot import DeltaRobot, cached_for_robot
 from .base import SINGULAR, clearance
 
 __all__ = [
@@ -113,7 +113,7 @@ def _lengths(robot: DeltaRobot) -> tuple[float, float]:
 def leg_axes(robot: DeltaRobot) -> Array:
     """Return the axes of the three legs in base axes, (3, 3, 3): x outward, y tangent, z down."""
     angles = np.asarray(robot.angles)
-    return remembered(robot, "leg axes", axis_rotation, (0, 0, 1), angles)
+    return cached_for_robot(robot, "leg axes", axis_rotation, (0, 0, 1), angles)
 
 
 def _from_hips(robot: DeltaRobot, P: Array) -> Array:
@@ -162,13 +162,13 @@ def direct(robot: DeltaRobot, theta: ArrayLike, which: Literal["usual", "all"] =
     Source: [Kuo2016], Eqs. (5), (6); their intersection is derived here.
     """
     wanted = "theta of a Delta must be three finite motor angles, or an array (B, 3)"
-    both, reason = _assembled(robot, positions(theta, wanted))
+    both, reason = _platform_positions(robot, positions(theta, wanted))
     for sentence in reason[reason != ""][:1]:
         raise SuppleError(sentence)
     return both[:, 0] if which == "usual" else both
 
 
-def _assembled(robot: DeltaRobot, given: Array) -> tuple[Array, Reasons]:
+def _platform_positions(robot: DeltaRobot, given: Array) -> tuple[Array, Reasons]:
     """Both platform positions (B, 2, 3) at motor angles (B, 3), and why there are none (B,)."""
     # C (B, 3, 3), base axes: elbows moved inward by r_B, [Kuo2016], Eq. (6)
     (L1, L2), axes = _lengths(robot), leg_axes(robot)
@@ -213,7 +213,7 @@ def resolve(
         reason = _not_finite(angles, "theta")
         good = reason == ""
         P = np.full((len(angles), 3), np.nan)
-        both, reason[good] = _assembled(robot, angles[good])
+        both, reason[good] = _platform_positions(robot, angles[good])
         P[good] = both[:, 0]
     else:
         wanted = "position must be three numbers x, y, z, or an array (B, 3)"

@@ -112,19 +112,19 @@ def arm_form(robot: SerialRobot) -> MechanismRobot:
     """Return an arm as a tree without branches."""
     links = []
     for link in robot.links:
-        given = _given(link.joint)
+        given = _given_fields(link.joint)
         given |= {key: (given[key],) for key in HELD if given.get(key) is not None}
         joint = JOINT.model_copy(update=given)
-        links.append(LINK.model_copy(update=_given(link) | {"joint": joint}))
-    return _whole(robot, robot.name, links, (), "planar")
+        links.append(LINK.model_copy(update=_given_fields(link) | {"joint": joint}))
+    return _mechanism_form(robot, robot.name, links, (), "planar")
 
 
-def _whole(
+def _mechanism_form(
     robot: Robot, name: str, links: Any, closures: Any, *more: str, **other: Any
 ) -> MechanismRobot:
     """The form of a robot with these links and closures."""
     kept = ("gravity", "materials", "sections", "payload", "foundation", "source", *more)
-    whole = {key: value for key, value in _given(robot).items() if key in kept}
+    whole = {key: value for key, value in _given_fields(robot).items() if key in kept}
     whole |= {"name": name, "links": tuple(links), "closures": tuple(closures), **other}
     return ROBOT.model_copy(update=whole)
 
@@ -147,7 +147,7 @@ def lower_delta(robot: DeltaRobot, place: Array | None = None, phi: Array | None
         for part in ("upper", "lower")
     )
     return Lowered(
-        _whole(robot, name, links, closures, tip="platform"),
+        _mechanism_form(robot, name, links, closures, tip="platform"),
         {"upper": robot.upper, "lower": robot.lower},
         origins,
         plates=((arms, 0), (rods, -1)),
@@ -166,7 +166,7 @@ def rod_sides(robot: DeltaRobot) -> tuple[tuple[str, float], ...]:
     return (("a", -half), ("b", half))
 
 
-def _given(part: Any, *less: str) -> dict[str, Any]:
+def _given_fields(part: Any, *less: str) -> dict[str, Any]:
     """What was given of a part of a robot, some keys left out."""
     return {key: getattr(part, key) for key in part.model_fields_set.difference(less)}
 
@@ -185,11 +185,11 @@ def _legs(
     """
     rods, radius = robot.lower.rods, robot.platform.radius
     starts: list[list[float]] = [[0.0] * 3] * 3 if phi is None else phi.tolist()
-    driven = _given(robot.motor)
+    driven = _given_fields(robot.motor)
     driven |= {key: (driven[key],) for key in HELD if driven.get(key) is not None}
     motor, wrist = MOTOR.model_copy(update=driven), WRISTS[rods]
-    upper = LINK.model_copy(update=_given(robot.upper))
-    lower = LINK.model_copy(update=_given(robot.lower, "rods", "spacing"))
+    upper = LINK.model_copy(update=_given_fields(robot.upper))
+    lower = LINK.model_copy(update=_given_fields(robot.lower, "rods", "spacing"))
     links: list[MechanismLink] = []
     closures: list[Closure] = []
     origins: dict[str, str] = {}

@@ -11,11 +11,11 @@ from ..arguments import vector
 from ..errors import SuppleError
 from ..robot import DeltaRobot, SerialRobot
 from . import assembling, delta, posing, serial, serial_inverse
-from .base import Solved
+from .base import JointSolution
 from .delta import direct, leg_axes
 from .tree import Tree
 
-__all__ = ["Nearest", "nearest", "solve_arm", "solve_delta", "solve_tree"]
+__all__ = ["NearestTries", "nearest", "solve_arm", "solve_delta", "solve_tree"]
 
 Array = NDArray[np.float64]
 REACHED = 1e-10  # of the arm's reach, and rad: a pose met to rounding
@@ -26,7 +26,7 @@ ROUNDS = (15, 48)  # starts drawn at random, more of them while none arrives
 
 def solve_arm(
     robot: SerialRobot, P: Array, R: Array | None, start: ArrayLike | None
-) -> list[Solved]:
+) -> list[JointSolution]:
     """Return theta for poses P (B, 3), R (B, 3, 3) or None: in closed form, else by search."""
     if not robot.moving:
         raise SuppleError(f"{robot.name} has no joint that moves: forward says where its tip is")
@@ -36,14 +36,14 @@ def solve_arm(
     else:
         low, high = _span(robot)
         first = np.asarray(np.where((low <= 0) & (high >= 0), 0.0, (low + high) / 2))
-    answers: dict[int, Solved] = {}
+    answers: dict[int, JointSolution] = {}
     for b, p in enumerate(P):
         turn = None if R is None else R[b]
         found = serial_inverse.closed_form(robot, p, turn)
         if found is None:
             break
         tries = serial_inverse.errors(robot, _into_limits(robot, found, first), p, turn)
-        if _met(robot, tries).any():
+        if _reaches_goal(robot, tries).any():
             answers[b] = _answer(robot, p, turn, first, tries, "closed form")
     open_ = [b for b in range(len(P)) if b not in answers]
     rng, (low, high) = np.random.default_rng(20160), _span(robot)
@@ -56,7 +56,7 @@ def solve_arm(
         tries = serial_inverse.least_squares(
             robot, P[rows], turns, np.tile(starts, (len(open_), 1))
         )
-        met, still = _met(robot, tries), []
+        met, still = _reaches_goal(robot, tries), []
         for k, b in enumerate(open_):
             own = slice(k * size, (k + 1) * size)
             ended[b].append(tries.theta[own])
@@ -73,7 +73,7 @@ def solve_arm(
     return [answers[b] for b in range(len(P))]
 
 
-def _met(robot: SerialRobot, tries: serial_inverse.Tries) -> NDArray[np.bool_]:
+def _reaches_goal(robot: SerialRobot, tries: serial_inverse.Tries) -> NDArray[np.bool_]:
     close = REACHED * max(serial_inverse.reach(robot), 1.0)
     met: NDArray[np.bool_] = (tries.position_error <= close) & (tries.rotation_error <= REACHED)
     return met
@@ -86,9 +86,9 @@ def _answer(
     first: Array,
     tries: serial_inverse.Tries,
     method: str,
-) -> Solved:
+) -> JointSolution:
     """Sort what was found: solutions by their distance from the start, else the nearest pose."""
-    met = _met(robot, tries)
+    met = _reaches_goal(robot, tries)
     solutions = _distinct(tries.theta[met], first)
     size = serial_inverse.reach(robot)
     k = int(np.argmin((tries.position_error / size) ** 2 + tries.rotation_error**2))
@@ -96,10 +96,10 @@ def _answer(
     at = serial_inverse.errors(robot, theta[None], p, R)
     away, turned = float(at.position_error[0]), float(at.rotation_error[0])
     each = np.maximum(tries.position_error, tries.rotation_error)
-    return Solved(theta, solutions, away, turned, bool(met.any()), method, tries.theta, each)
+    return JointSolution(theta, solutions, away, turned, bool(met.any()), method, tries.theta, each)
 
 
-def solve_delta(robot: DeltaRobot, p: Array, start: ArrayLike | None) -> Solved:
+def solve_delta(robot: DeltaRobot, p: Array, start: ArrayLike | None) -> JointSolution:
     """Return motor angles for one position (3,): elbows out and in, else the nearest in reach."""
     first = None if start is None else np.array(vector(3)("start", start))
     if delta.reachable(robot.with_("motor.limits", None), p)[0]:
@@ -115,7 +115,9 @@ def solve_delta(robot: DeltaRobot, p: Array, start: ArrayLike | None) -> Solved:
         if first is not None:
             solutions = _distinct(solutions, first)
         zero = np.zeros(len(solutions))
-        return Solved(solutions[0], solutions, 0.0, 0.0, True, "closed form", solutions, zero)
+        return JointSolution(
+            solutions[0], solutions, 0.0, 0.0, True, "closed form", solutions, zero
+        )
     near = nearest(robot, p)
     if not len(near.theta):
         raise SuppleError(
@@ -125,10 +127,12 @@ def solve_delta(robot: DeltaRobot, p: Array, start: ArrayLike | None) -> Solved:
     k = int(np.argmin(near.distance))
     away = float(near.distance[k])
     theta = near.theta
-    return Solved(theta[k], theta[:0], away, 0.0, False, "least squares", theta, near.distance)
+    return JointSolution(
+        theta[k], theta[:0], away, 0.0, False, "least squares", theta, near.distance
+    )
 
 
-class Nearest(NamedTuple):
+class NearestTries(NamedTuple):
     """Tries for the nearest place in reach: theta (B, 3), position (B, 3), distance (B,) m."""
 
     theta: Array
@@ -136,7 +140,7 @@ class Nearest(NamedTuple):
     distance: Array
 
 
-def nearest(robot: DeltaRobot, position: Array) -> Nearest:
+def nearest(robot: DeltaRobot, position: Array) -> NearestTries:
     """Return the tries for the place in reach nearest to a position (3,).
 
     Least |P - P_d|^2 over platform P and motor angles phi, subject to the rods' lengths
@@ -176,10 +180,10 @@ def nearest(robot: DeltaRobot, position: Array) -> Nearest:
             found.append(solved.x)
     places = np.array(found).reshape(-1, 6)
     P = size * places[:, :3]
-    return Nearest(places[:, 3:], P, np.linalg.norm(P - position, axis=1))
+    return NearestTries(places[:, 3:], P, np.linalg.norm(P - position, axis=1))
 
 
-def solve_tree(m: Tree, p: Array, R: Array | None, start: ArrayLike | None) -> Solved:
+def solve_tree(m: Tree, p: Array, R: Array | None, start: ArrayLike | None) -> JointSolution:
     """Return theta for one pose by Newton's method from a start; refused where it fails."""
     name, motors = m.robot.name, m.form.motors
     if not motors:
@@ -190,7 +194,7 @@ def solve_tree(m: Tree, p: Array, R: Array | None, start: ArrayLike | None) -> S
     if reason[0]:
         raise SuppleError(f"start: {reason[0]}")
     place = p[None, :2] if m.planar else p[None]
-    x, far = posing.posed(m, place, None if R is None else R[None], first[0])
+    x, far = posing.configurations_of_tip(m, place, None if R is None else R[None], first[0])
     theta = x[0, m.driven]
     reason = assembling.resolve(m, theta)[1]
     names = ", ".join(f"{value:.6g}" for value in p)
@@ -209,7 +213,7 @@ def solve_tree(m: Tree, p: Array, R: Array | None, start: ArrayLike | None) -> S
                 f"position {names} needs {word} at {value:.6g} {unit}, beyond its limits"
             )
     one, zero = theta[None], np.zeros(1)
-    return Solved(theta, one, 0.0, 0.0, True, "Newton's method", one, zero)
+    return JointSolution(theta, one, 0.0, 0.0, True, "Newton's method", one, zero)
 
 
 def _span(robot: SerialRobot) -> tuple[Array, Array]:

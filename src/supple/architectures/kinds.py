@@ -15,31 +15,31 @@ from ..robot import (
     MechanismRobot,
     Robot,
     SerialRobot,
+    cached_for_robot,
     need_robot,
-    remembered,
 )
 from . import assembling, delta, delta_motion, inverses, posing, serial, serial_inverse
-from .base import SINGULAR, TURN, Branch, Coordinate, Resolved, Solved
+from .base import SINGULAR, TURN, Branch, Coordinate, JointSolution, Resolved
 from .forms import Lowered, lower_arm, lower_delta, lower_mechanism
 from .mobility import mobility, redundancy
 from .tree import Kinematics, Tree
 
 __all__ = [
     "FAMILIES",
-    "Delta",
-    "Family",
-    "General",
-    "Serial",
+    "DeltaKinematics",
+    "GeneralKinematics",
+    "RobotFamily",
+    "SerialKinematics",
     "architecture_of",
-    "assembled",
     "lower",
+    "tree_at_assembly",
 ]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Serial(Kinematics):
+class SerialKinematics(Kinematics):
     """Closed form of one open chain of links."""
 
     takes_position: ClassVar[bool] = False
@@ -66,17 +66,17 @@ class Serial(Kinematics):
         return Resolved(angles, angles, None, reason)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Planar arm or serial robot, and its joints."""
         kind = "planar arm" if self.tree.planar else "serial robot"
-        return f"a {kind} with {_counted(len(self.robot.moving), 'joint')}"
+        return f"a {kind} with {_count_words(len(self.robot.moving), 'joint')}"
 
     @property
     def reach(self) -> float:
         """All links and mounts end to end."""
         return serial_inverse.reach(self.robot, 0.0)
 
-    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[JointSolution]:
         """In closed form where there is one, else by search from several starts."""
         return inverses.solve_arm(self.robot, P, R, start)
 
@@ -90,12 +90,12 @@ def _joint(name: str, slides: bool, length: float | None, limits: Any) -> Coordi
     return Coordinate(word, "m" if slides else "rad", low, high, usual, name, whole)
 
 
-def _counted(count: int, word: str) -> str:
+def _count_words(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Delta(Kinematics):
+class DeltaKinematics(Kinematics):
     """Closed form of three legs from a base to a platform, asked by its position."""
 
     asked_by: ClassVar[Literal["theta", "position"]] = "position"
@@ -145,7 +145,7 @@ class Delta(Kinematics):
         return inside
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """A Delta and its motors."""
         return "a delta robot with 3 joints"
 
@@ -156,7 +156,7 @@ class Delta(Kinematics):
         aside = self.robot.base_radius - self.robot.platform.radius
         return float(np.sqrt(max(legs**2 - aside**2, 0.0)))
 
-    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[JointSolution]:
         """In closed form; the platform does not turn."""
         if R is not None:
             raise SuppleError(
@@ -170,7 +170,7 @@ class Delta(Kinematics):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class General(Kinematics):
+class GeneralKinematics(Kinematics):
     """Any tree of links with closures, shut by Newton's method."""
 
     def coordinates(self) -> tuple[Coordinate, ...]:
@@ -219,7 +219,7 @@ class General(Kinematics):
         m = self.tree
         if not m.loops or not len(m.joints.passive):
             return super().branch(theta)
-        x, reached = assembling.along(m, theta, first)
+        x, reached = assembling.follow_branch(m, theta, first)
         return Branch(x, reached, m.clearance(x[:reached]) if reached else np.zeros(0))
 
     def reachable(self, poses: Array, word: str) -> NDArray[np.bool_]:
@@ -234,25 +234,27 @@ class General(Kinematics):
         return inside
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Its links, loops, motors, and the rows that repeat what others hold."""
         m, kind = self.tree, "planar mechanism" if self.tree.planar else "mechanism"
-        words = f"a {kind} of {_counted(len(self.tree.form.links), 'link')}"
-        words += f" with {_counted(len(m.loops), 'loop')} and {_counted(len(m.driven), 'motor')}"
+        words = f"a {kind} of {_count_words(len(self.tree.form.links), 'link')}"
+        words += (
+            f" with {_count_words(len(m.loops), 'loop')} and {_count_words(len(m.driven), 'motor')}"
+        )
         x, reason = assembling.resolve(self.tree, self.usual()["theta"])
         if reason[0]:
             return f"{words}; at its start {reason[0]}"
         for name, rows, repeated in redundancy(m, x[0]):
             if repeated:
-                words += f"; {repeated} of the {_counted(rows, 'row')} of {name} repeat what "
+                words += f"; {repeated} of the {_count_words(rows, 'row')} of {name} repeat what "
                 words += "joints and other closures hold already, which does no harm"
         motions, loose = mobility(m, x[0])
         if motions != len(m.driven) or loose:
-            words += f"; it can move in {_counted(motions, 'way')}, {loose} of them with its "
+            words += f"; it can move in {_count_words(motions, 'way')}, {loose} of them with its "
             words += "motors held"
         return words
 
-    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[JointSolution]:
         """By Newton's method from its start."""
         turns = [None] * len(P) if R is None else list(R)
         return [
@@ -260,7 +262,7 @@ class General(Kinematics):
         ]
 
 
-class Family(NamedTuple):
+class RobotFamily(NamedTuple):
     """How robots of one description become Trees.
 
     Attributes
@@ -272,26 +274,26 @@ class Family(NamedTuple):
     """
 
     lower: Callable[[Any], Lowered]
-    kinematics: type[Kinematics] = General
+    kinematics: type[Kinematics] = GeneralKinematics
 
 
-FAMILIES: dict[type[Robot], Family] = {
-    SerialRobot: Family(lower_arm, Serial),
-    DeltaRobot: Family(lower_delta, Delta),
-    MechanismRobot: Family(lower_mechanism),
+FAMILIES: dict[type[Robot], RobotFamily] = {
+    SerialRobot: RobotFamily(lower_arm, SerialKinematics),
+    DeltaRobot: RobotFamily(lower_delta, DeltaKinematics),
+    MechanismRobot: RobotFamily(lower_mechanism),
 }
 
 
 def lower(robot: Robot) -> Tree:
     """Return the Tree of a robot, made once: what everything behind the description asks."""
     need_robot(robot)
-    return remembered(robot, "tree", _lowered, robot)
+    return cached_for_robot(robot, "tree", _make_tree, robot)
 
 
 architecture_of = lower
 
 
-def _lowered(robot: Robot) -> Tree:
+def _make_tree(robot: Robot) -> Tree:
     family = next((FAMILIES[kind] for kind in type(robot).__mro__ if kind in FAMILIES), None)
     if family is None:
         known = ", ".join(kind.__name__ for kind in FAMILIES)
@@ -302,7 +304,7 @@ def _lowered(robot: Robot) -> Tree:
     return Tree(robot, family.lower(robot), family.kinematics)
 
 
-def assembled(robot: Robot, position: ArrayLike | None = None) -> Tree:
+def tree_at_assembly(robot: Robot, position: ArrayLike | None = None) -> Tree:
     """Return a robot as a tree whose joints start where it is assembled.
 
     A Delta's joints follow from its platform's position, by default a usual one; of other robots it
@@ -312,7 +314,7 @@ def assembled(robot: Robot, position: ArrayLike | None = None) -> Tree:
     if not isinstance(robot, DeltaRobot):
         return tree
     if position is None:
-        return remembered(
+        return cached_for_robot(
             robot, "assembled tree", _assembled_delta, robot, tree.usual()["position"]
         )
     return _assembled_delta(robot, position)
@@ -323,4 +325,4 @@ def _assembled_delta(robot: DeltaRobot, position: ArrayLike) -> Tree:
     if len(at) != 1 or reason[0]:
         raise SuppleError(reason[0] or "give one position to assemble a Delta at")
     posed = lower_delta(robot, at[0, :3], delta.inverse(robot, at[0, :3])[0])
-    return Tree(robot, posed, General)
+    return Tree(robot, posed, GeneralKinematics)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
-from .assembling import closed, judged, newton
+from .assembling import newton, refusal_reasons, solve_closures
 from .closing import Loop
-from .tree import SHUT, Tree, placed
+from .tree import SHUT, Tree, place_links
 
-__all__ = ["inverse", "led", "posed"]
+__all__ = ["configurations_of_tip", "configurations_of_tip_motion", "inverse"]
 
 Array = NDArray[np.float64]
 STEP = 1e-3  # rad or m, of differences along a motion
@@ -43,23 +43,23 @@ def inverse(m: Tree, position: ArrayLike) -> tuple[Array, NDArray[np.object_]]:
     reason[~np.isfinite(P).all(axis=1)] = "position holds a value that is not finite: give numbers"
     x = np.repeat(m.start[None], len(P), axis=0)
     good = np.flatnonzero(reason == "")
-    x[good], far = posed(m, P[good], None, m.start)
+    x[good], far = configurations_of_tip(m, P[good], None, m.start)
     for b in good[far > 1e3 * SHUT * m.size]:
         reason[b] = f"position {P[b].tolist()} is out of reach of {m.form.name}: try one nearer"
     good = good[far <= 1e3 * SHUT * m.size]
     if len(good):
         x[good] = newton(m, x[good])[0]
-        reason[good] = judged(m, x[good])
+        reason[good] = refusal_reasons(m, x[good])
     return x, reason
 
 
-def posed(m: Tree, P: Array, R: Array | None, start: Array) -> tuple[Array, Array]:
+def configurations_of_tip(m: Tree, P: Array, R: Array | None, start: Array) -> tuple[Array, Array]:
     """Return whole configurations whose tip is at P (B, 2 or 3), turned as R (B, 3, 3), if given.
 
     Newton's method on all coordinates from a whole configuration, closures and tip together, the
     shortest step where there are more motors than needed; and how far it missed, (B,), m.
     """
-    x = np.repeat(closed(m, start[None])[0] if m.loops else start[None], len(P), axis=0)
+    x = np.repeat(solve_closures(m, start[None])[0] if m.loops else start[None], len(P), axis=0)
     last, active = np.full(len(P), np.inf), np.arange(len(P))  # each by itself, as in `newton`
     for _ in range(60):
         g, J = _with_tip(m, x[active], P[active], None if R is None else R[active])
@@ -75,7 +75,9 @@ def posed(m: Tree, P: Array, R: Array | None, start: Array) -> tuple[Array, Arra
     return x, np.abs(_with_tip(m, x, P, R)[0]).max(axis=1, initial=0.0) * m.size
 
 
-def led(m: Tree, near: Array, place: Array, rate: Array, second: Array) -> tuple[Array, ...]:
+def configurations_of_tip_motion(
+    m: Tree, near: Array, place: Array, rate: Array, second: Array
+) -> tuple[Array, ...]:
     """Return whole configurations x, x', x'' (B, ..) whose tip moves as asked, (B, 2 or 3) each.
 
     Newton's method from `near` (B, ..); rows of closures and tip, r(x) = [g, p(x) - P] = 0, give
@@ -111,7 +113,7 @@ def _with_tip(m: Tree, x: Array, P: Array, R: Array | None) -> tuple[Array, Arra
     """Openings of the closures, and how far the tip is from P and R, with their derivatives."""
     g, J = m.openings(x)
     n, tip, k = len(m.joints.coordinates), m.form.tip_index, P.shape[1]
-    moved = placed(m, x)
+    moved = place_links(m, x)
     axes, at = moved.frame(tip, None, np.eye(3), np.zeros(3))
     tied = np.eye(3)[:, 2:] if m.form.planar else np.eye(3)
     none, zero = np.zeros((3, 0)), np.zeros(3)

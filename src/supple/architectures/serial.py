@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, rpy_rotation
-from ..robot import Link, SerialRobot, remembered
+from ..robot import Link, SerialRobot, cached_for_robot
 
 __all__ = ["Placement", "configuration", "place", "resolve", "rows_of"]
 
@@ -60,7 +60,7 @@ def rows_of(theta: ArrayLike, width: int, wanted: str) -> Array:
 
 def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray[np.object_]]:
     """Return theta as a (B, joints) array, and why a pose is none, (B,), empty where it is one."""
-    moving, wanted = remembered(robot, "moving", _moving, robot)
+    moving, wanted = cached_for_robot(robot, "moving", _moving, robot)
     if theta is None:
         if any(link.joint.type == "prismatic" and not link.rigid for link in moving):
             raise SuppleError(f"theta is missing: give {wanted}")
@@ -74,7 +74,7 @@ def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray
     for j, link in enumerate(robot.jointed):
         if link.joint.type != "prismatic":
             continue
-        total, free = link.length or 0.0, robot.spread(given)[:, j]
+        total, free = link.length or 0.0, robot.joint_coordinates(given)[:, j]
         least = "" if link.rigid else "above 0 and "  # a rigid carriage may stand anywhere
         for b in np.flatnonzero((free > total) | ((free <= 0) & (not link.rigid))):
             reason[b] = (
@@ -95,7 +95,7 @@ def _moving(robot: SerialRobot) -> tuple[tuple[Link, ...], str]:
 
 
 @dataclass(frozen=True)
-class _Mounted:
+class _MountedLink:
     """What `place` needs of a link: mount and length."""
 
     type: str
@@ -104,10 +104,10 @@ class _Mounted:
     length: float
 
 
-def _mounts(robot: SerialRobot) -> tuple[list[_Mounted], Array]:
+def _mounts(robot: SerialRobot) -> tuple[list[_MountedLink], Array]:
     """What `place` needs of every link, and the axes of those joints that turn or slide, (n, 3)."""
     mounts = [
-        _Mounted(joint.type, np.asarray(mount.xyz), rpy_rotation(mount.rpy), link.length or 0.0)
+        _MountedLink(joint.type, np.asarray(mount.xyz), rpy_rotation(mount.rpy), link.length or 0.0)
         for link in robot.links
         for joint, mount in [(link.joint, link.joint.mount)]
     ]
@@ -120,11 +120,11 @@ def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:
     root = previous end . Trans(xyz) . Rz Ry Rx . Rot(axis, theta); a beam runs along its +x.
     """
     given = configuration(robot, theta)
-    mounts, axes = remembered(robot, "mounts", _mounts, robot)
+    mounts, axes = cached_for_robot(robot, "mounts", _mounts, robot)
     B, n = len(given), len(mounts)
     R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
     R_end, p_end = np.eye(3), np.zeros(3)  # the base: the same in every configuration
-    given = robot.spread(given)
+    given = robot.joint_coordinates(given)
     turned = axis_rotation(axes, given)  # of slides too, which do not use it
     column = 0
     for i, link in enumerate(mounts):

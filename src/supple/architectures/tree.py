@@ -22,13 +22,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import still
 from ..robot import Elastic, JointedLink, MechanismLink, MechanismRobot, Motor, Robot
-from .base import Branch, Coordinate, Drive, Hanging, Resolved, Solved, clearance
+from .base import (
+    Branch,
+    Coordinate,
+    JointSolution,
+    MotorDrive,
+    Resolved,
+    SegmentConnections,
+    clearance,
+)
 from .closing import Loop, loops_of
 from .coordinate_map import CoordinateMap, Slot
 from .forms import Lowered
 from .joint_tree import JointTree, TreeMotion, joint_tree_of
 
-__all__ = ["ROUNDING", "SHUT", "Kinematics", "Tree", "least_held", "outstretched", "placed"]
+__all__ = ["ROUNDING", "SHUT", "Kinematics", "Tree", "least_held", "outstretched", "place_links"]
 
 Array = NDArray[np.float64]
 SHUT = 1e-12  # opening of a closure that counts as shut, of the mechanism's size
@@ -121,14 +129,14 @@ class Tree:
         return still(np.concatenate([self.joints.motors, rods]).astype(int))
 
     @cached_property
-    def drives(self) -> tuple[Drive, ...]:
+    def drives(self) -> tuple[MotorDrive, ...]:
         """What moves each entry of theta: driven joints, then driven rods."""
         found = []
         for link in self.form.links:
             if link.joint.driven:
                 drive = _drive(link, _motor(link, self._limits(link)))
                 found.append(drive._replace(also=self._mimics_of(link.name)))
-        found += [Drive(rod.name, True, Motor()) for rod in self.rods]
+        found += [MotorDrive(rod.name, True, Motor()) for rod in self.rods]
         return tuple(found)
 
     def _mimics_of(self, name: str) -> tuple[tuple[str, Array], ...]:
@@ -190,7 +198,7 @@ class Tree:
         """Return the beams by their paths in the robot file."""
         return self.lowered.parts
 
-    def described(self, name: str) -> Elastic | None:
+    def part_of_segment(self, name: str) -> Elastic | None:
         """Return the part behind a segment of the Structure, None for a body.
 
         A link may be cut into link@place.
@@ -199,7 +207,7 @@ class Tree:
         path = origins.get(name, origins.get(name.rpartition("@")[0], ""))
         return self.lowered.parts.get(path)
 
-    def hangs(self, names: tuple[str, ...]) -> Hanging:
+    def hangs(self, names: tuple[str, ...]) -> SegmentConnections:
         """Return how segments of these names hang together; parts of a link on one another."""
         own = {link.name: i for i, link in enumerate(self.form.links)}
         last: dict[str, int] = {}
@@ -211,7 +219,9 @@ class Tree:
             parents.append(last.get(link, last.get(before, -1)))
             last[link] = place
         plates = tuple(([last[name] for name in meet], end) for meet, end in self.lowered.plates)
-        return Hanging(tuple(parents), last[self.form.links[self.form.tip_index].name], plates)
+        return SegmentConnections(
+            tuple(parents), last[self.form.links[self.form.tip_index].name], plates
+        )
 
     @property
     def load(self) -> tuple[str, float] | None:
@@ -273,9 +283,9 @@ class Tree:
         return self.plug_in.open_chain
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What it is, in words, for `supple check`."""
-        return self.kinematics.told
+        return self.kinematics.description
 
     @property
     def reach(self) -> float | None:
@@ -302,7 +312,7 @@ class Tree:
         """Return theta (B, motors) and its rates along a motion as `moving_structure` takes it."""
         return self.kinematics.joint_motion(x, v, a)
 
-    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[JointSolution]:
         """Return theta that puts the tip at places P (B, 3), with axes R (B, 3, 3) if given."""
         return self.kinematics.solve(P, R, start)
 
@@ -320,9 +330,9 @@ class Tree:
 
         Places are divided by the robot's size, so that all rows count alike.
         """
-        return self._opened(x, placed(self, x))[:2]
+        return self._closure_residual(x, place_links(self, x))[:2]
 
-    def _opened(self, x: Array, moved: TreeMotion) -> tuple[Array, Array, Array]:
+    def _closure_residual(self, x: Array, moved: TreeMotion) -> tuple[Array, Array, Array]:
         """g, its derivative J, and how large entries of J could be at most, shaped as J."""
         n = len(self.joints.coordinates)
         g, none, rod = [np.zeros((len(x), 0))], np.zeros((len(x), 0, x.shape[1])), n
@@ -366,9 +376,9 @@ class Tree:
         """
         own = [c.link if c.kind == "turn" else -1 for c in self.joints.coordinates]
         every = [k for k, i in enumerate(own) if i >= 0 and own.count(i) == 3]
-        moved = placed(self, x)
+        moved = place_links(self, x)
         moved.w[:, every] = np.tile(np.eye(3), (len(every) // 3, 1))
-        J, most = (part[..., self.joints.passive] for part in self._opened(x, moved)[1:])
+        J, most = (part[..., self.joints.passive] for part in self._closure_residual(x, moved)[1:])
         for axis in (1, 2):
             size = np.maximum(most.max(axis=axis, initial=0.0, keepdims=True), 1e-300)
             J, most = J / size, most / size
@@ -400,7 +410,7 @@ def least_held(holds: Array) -> Array:
     return least
 
 
-def placed(tree: Tree, x: Array) -> TreeMotion:
+def place_links(tree: Tree, x: Array) -> TreeMotion:
     """Return the links at whole configurations (B, n + rods)."""
     return tree.joints.place(x[:, : len(tree.joints.coordinates)])
 
@@ -417,11 +427,11 @@ def outstretched(form: MechanismRobot) -> dict[str, float]:
     return out
 
 
-def _drive(link: JointedLink, made: Motor) -> Drive:
+def _drive(link: JointedLink, made: Motor) -> MotorDrive:
     """The joint of a link: it pushes where it slides, and turns elsewhere."""
     slides, zero = link.joint.type == "prismatic", np.zeros(3)
     axis = [link.joint.direction, zero] if slides else [zero, link.joint.direction]
-    return Drive(link.name, slides, made, link.name, np.concatenate(axis))
+    return MotorDrive(link.name, slides, made, link.name, np.concatenate(axis))
 
 
 def _motor(link: MechanismLink, limits: tuple[float, float] | None) -> Motor:
@@ -472,7 +482,7 @@ class Kinematics(ABC):
 
     @property
     @abstractmethod
-    def told(self) -> str:
+    def description(self) -> str:
         """What it is, in words, for `supple check`."""
 
     @property
@@ -481,7 +491,7 @@ class Kinematics(ABC):
         return None
 
     @abstractmethod
-    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[JointSolution]:
         """Return theta that puts the tip at places P (B, 3), with axes R (B, 3, 3) if given."""
 
     def joint_motion(self, x: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:

@@ -9,14 +9,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..answers.held import Held
-from ..arguments import counts, one_of, optional, shown, vector
+from ..answers.held import Immutable
+from ..arguments import brief, counts, one_of, optional, vector
 from ..budget import afford
 from ..errors import SuppleError
 from .fixed.assumed import assumed_shapes
 from .fixed.elements import ELEMENTS
 from .fixed.reduced import element_shapes
-from .shapes import EndLoad, Shapes
+from .shapes import EndLoad, LinkShapes
 from .sliding.elements import SlidingElements
 from .sliding.following import following_modes
 from .sliding.modes import NORMALISATIONS, Normalisation, sliding_modes
@@ -29,7 +29,7 @@ Count = int | Sequence[int]
 Ends = Literal["distal", "free"] | Sequence[EndLoad]
 
 
-class Basis(Held, ABC):
+class Basis(Immutable, ABC):
     """Base class of shape functions for the links of a robot.
 
     Notes
@@ -58,7 +58,7 @@ class Basis(Held, ABC):
         if isinstance(ends, list | tuple) and all(isinstance(end, EndLoad) for end in ends):
             known: Any = tuple(ends)
         else:
-            given = ends if isinstance(ends, str) else shown(ends)
+            given = ends if isinstance(ends, str) else brief(ends)
             known = one_of("distal", "free")("ends", given)
         object.__setattr__(self, "ends", known)
 
@@ -78,10 +78,12 @@ class Basis(Held, ABC):
         return tuple(x[i] if isinstance(x, list | tuple) else x for x in given)
 
     @abstractmethod
-    def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> Shapes:
+    def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> LinkShapes:
         """Return the shapes of link i."""
 
-    def carrying(self, i: int, beam: AnyBeam, end: EndLoad, places: tuple[float, ...]) -> Shapes:
+    def carrying(
+        self, i: int, beam: AnyBeam, end: EndLoad, places: tuple[float, ...]
+    ) -> LinkShapes:
         """Return the shapes of link i that carries something at places inside it."""
         return self.shapes(i, beam, end)
 
@@ -163,7 +165,7 @@ class AssumedModes(Basis):
         ]
         _check_links(self, names, rigid, each, "mode")
 
-    def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> Shapes:
+    def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> LinkShapes:
         """Return the natural shapes of link i."""
         axial, torsion = per_link(self.axial, i), self._twists(i, beam, end)
         if torsion and beam.deforms.GJ and beam.mass_matrix()[3, 3] + end.about[0] <= 0:
@@ -199,7 +201,7 @@ class AssumedModes(Basis):
             size = np.abs(shapes.coefficients).max(axis=(0, 1, 3))  # (k,)
             seen = (np.abs(shapes.coefficients) > 1e-11 * size[:, None]).any(axis=(0, 1, 2))
             terms = int(np.nonzero(seen)[0][-1]) + 1
-            short = Shapes(shapes.breaks, shapes.coefficients[..., :terms], shapes.kinds)
+            short = LinkShapes(shapes.breaks, shapes.coefficients[..., :terms], shapes.kinds)
             return SlidingElements(beam, end, short)
         count, torsion = per_link(self.count, i), self._twists(i, beam, end)
         return sliding_modes(beam, end, count, torsion, self.normalisation)
@@ -264,11 +266,13 @@ class FiniteElements(Basis):
         each = [3 * per_link(self.count, i) for i in range(len(names))]
         _check_links(self, names, rigid, each, "element")
 
-    def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> Shapes:
+    def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> LinkShapes:
         """Return the shapes of link i's elements."""
         return self.carrying(i, beam, end, ())
 
-    def carrying(self, i: int, beam: AnyBeam, end: EndLoad, places: tuple[float, ...]) -> Shapes:
+    def carrying(
+        self, i: int, beam: AnyBeam, end: EndLoad, places: tuple[float, ...]
+    ) -> LinkShapes:
         """Return the shapes of elements that meet at these places, where shear and moment jump."""
         modes = None if self.modes is None else per_link(self.modes, i)
         return element_shapes(beam, per_link(self.count, i), self.order, modes, places)

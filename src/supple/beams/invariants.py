@@ -14,9 +14,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .shapes import EndLoad, Shapes
+from .shapes import EndLoad, LinkShapes
 from .theory import AnyBeam
-from .varying import NODES, VaryingBeam
+from .varying import GAUSS_POINTS, VaryingBeam
 
 __all__ = [
     "Invariants",
@@ -93,12 +93,12 @@ def beam_points(beam: AnyBeam, points: int, breaks: Array | None = None) -> tupl
         inside = beam.edges()
         apart = np.abs(inside[:, None] - at).min(axis=1) > 1e-9 * beam.L
         apart &= (inside > at[0]) & (inside < at[-1])
-        at, points = np.sort(np.concatenate([at, inside[apart]])), points + NODES // 2
+        at, points = np.sort(np.concatenate([at, inside[apart]])), points + GAUSS_POINTS // 2
     return gauss_points(at, points)
 
 
 def invariants(
-    beam: AnyBeam, shapes: Shapes, end: EndLoad, stiffening: bool = False, start: float = 0.0
+    beam: AnyBeam, shapes: LinkShapes, end: EndLoad, stiffening: bool = False, start: float = 0.0
 ) -> Invariants:
     """Return the integrals of a link under these shapes; exact, since shapes are polynomials.
 
@@ -163,7 +163,7 @@ def rigid_invariants(beam: AnyBeam, start: float = 0.0) -> Invariants:
     )
 
 
-def stiffness(beam: AnyBeam, shapes: Shapes) -> Array:
+def stiffness(beam: AnyBeam, shapes: LinkShapes) -> Array:
     """Return the (k, k) integral of EA u'^2 + EI psi'^2 + kGA (v' - psi)^2 + GJ phi'^2.
 
     An infinite stiffness excludes its deformation: the shapes have none of it, it adds nothing.
@@ -175,7 +175,7 @@ def stiffness(beam: AnyBeam, shapes: Shapes) -> Array:
     return (K + K.T) / 2
 
 
-def strains(beam: AnyBeam, shapes: Shapes, x: ArrayLike) -> list[tuple[Array, Array]]:
+def strains(beam: AnyBeam, shapes: LinkShapes, x: ArrayLike) -> list[tuple[Array, Array]]:
     """Return each finite stiffness (P,), and its strain at x per unit coordinate, (P, k)."""
     value, slope = shapes.at(x), shapes.at(x, 1)
     _, EA, xy, xz, k_xy, k_xz, GJ, *_ = beam.at(x).T
@@ -199,7 +199,7 @@ def end_mass(end: EndLoad, fields: Array) -> Array:
     return mass
 
 
-def fields_at(shapes: Shapes | None, x: float, stiffening: bool) -> tuple[Array, Array]:
+def fields_at(shapes: LinkShapes | None, x: float, stiffening: bool) -> tuple[Array, Array]:
     """Return N (3, kz) and Psi (3, k) of the section at x; empty for a rigid link."""
     if shapes is None:
         return np.zeros((3, 0)), np.zeros((3, 0))
@@ -209,7 +209,7 @@ def fields_at(shapes: Shapes | None, x: float, stiffening: bool) -> tuple[Array,
     return np.hstack([field[:3], *extra]), field[3:]
 
 
-def foreshortening(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ...], Array]:
+def foreshortening(shapes: LinkShapes, x: Array) -> tuple[tuple[tuple[int, int], ...], Array]:
     """Return pairs (j, l) of one plane, and the displacement (n, 3, pairs) of each product.
 
     u = -1/2 int (v'^2 + w'^2): -int v_j' v_l' for j < l and half of it for j = l.
@@ -228,7 +228,7 @@ def foreshortening(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ...
 
 
 def _slope_products(
-    shapes: Shapes,
+    shapes: LinkShapes,
     pairs: tuple[tuple[int, int], ...],
     start: Array,
     stop: Array,

@@ -18,11 +18,11 @@ from .series import series_of
 from .theory import AnyBeam, Beam
 from .varying import VaryingBeam
 
-__all__ = ["Pieces", "cut"]
+__all__ = ["Pieces", "cut_into_pieces"]
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
-TERMS = 30  # of the exponential's series: a piece is at most 0.9 pi of a wave long
+EXPONENTIAL_TERMS = 30  # of the exponential's series: a piece is at most 0.9 pi of a wave long
 
 
 @dataclass(frozen=True)
@@ -126,13 +126,13 @@ class Pieces:
         A *= h
         T = np.broadcast_to(np.eye(12, dtype=complex), A.shape).copy()
         term = T.copy()
-        for k in range(1, TERMS):
+        for k in range(1, EXPONENTIAL_TERMS):
             term = A @ term / k
             T += term
         return T
 
 
-def cut(beam: AnyBeam, L: float, omega: float) -> Pieces:
+def cut_into_pieces(beam: AnyBeam, L: float, omega: float) -> Pieces:
     """Return the last L metres of a beam in pieces without a clamped frequency up to omega."""
     free = beam.outside(L)
     return Pieces(free, cuts(free, omega), beam.active())

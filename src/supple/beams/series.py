@@ -25,15 +25,17 @@ from ..errors import SuppleError
 from ..kernels.roots import beam_stiffness
 from .shapes import PLANES
 from .theory import Beam
-from .varying import NODES, VaryingBeam, panel_nodes
+from .varying import GAUSS_POINTS, VaryingBeam, panel_nodes
 
-__all__ = ["AHEAD", "Series", "cut_places", "series_of"]
+__all__ = ["CLAMPED_FREQUENCY_MARGIN", "StiffnessSeries", "cut_places", "series_of"]
 
 Array = NDArray[np.float64]
-TERMS = 32  # of the stiffness in omega^2: (1/4)^27 is rounding
-STATES = 14  # of the states: a piece is at most 1.1 half waves long, 3.4^56 / 56! is nothing
-AHEAD = 2.0  # no clamped frequency of a piece lies below this times the highest omega asked for
-PIECES = 2000
+STIFFNESS_TERMS = 32  # of the stiffness in omega^2: (1/4)^27 is rounding
+STATE_TERMS = 14  # of the states: a piece is at most 1.1 half waves long, 3.4^56 / 56! is nothing
+CLAMPED_FREQUENCY_MARGIN = (
+    2.0  # no clamped frequency of a piece lies below this times the highest omega asked for
+)
+MAX_PIECES = 2000
 # Rows of the state (u, v, w, phi, psi_y, psi_z, then forces) that one motion uses, and the sign by
 # which its rotation and moment enter; columns of the properties: compliances, inertias.
 MOTIONS: tuple[tuple[tuple[int, ...], tuple[float, ...], tuple[int, ...], tuple[int, ...]], ...] = (
@@ -50,8 +52,8 @@ MOTIONS: tuple[tuple[tuple[int, ...], tuple[float, ...], tuple[int, ...], tuple[
 def _integrator() -> Array:
     """(n, n): from values at the Gauss points to integrals from -1 to each of them."""
     t, _, series = panel_nodes()
-    once = legendre.legint(np.eye(NODES), lbnd=-1, axis=1)  # row k: the integral of P_k
-    out: Array = legendre.legvander(t, NODES) @ once.T @ series
+    once = legendre.legint(np.eye(GAUSS_POINTS), lbnd=-1, axis=1)  # row k: the integral of P_k
+    out: Array = legendre.legvander(t, GAUSS_POINTS) @ once.T @ series
     return out
 
 
@@ -79,7 +81,7 @@ class Panels:
         return inner, before[-1]
 
 
-class Series:
+class StiffnessSeries:
     """The power series of one varying beam, by motion: stretch, bending x-y, x-z, twist."""
 
     def __init__(self, beam: VaryingBeam) -> None:
@@ -153,7 +155,7 @@ class Series:
             half, L = size // 2, self.beam.L
             out = np.zeros((terms, size, size))
             E = np.zeros((terms, size, size))
-            known = min(terms, STATES if self.soft[plane] else 2)
+            known = min(terms, STATE_TERMS if self.soft[plane] else 2)
             E[:known] = self.states(plane, known)[1]
             A, B, C, D = (
                 E[:, :half, :half],
@@ -184,7 +186,7 @@ class Series:
                 self._forms[key] = (out + out.swapaxes(1, 2)) / 2
         return self._forms[key]
 
-    def stiffness(self, w2: float, terms: int = TERMS) -> Array:
+    def stiffness(self, w2: float, terms: int = STIFFNESS_TERMS) -> Array:
         """Return the dynamic stiffness (6 + m, 6 + m) over (u_0, allowed d) at one omega^2."""
         whole = np.zeros((12, 12))
         for plane, (rows, signs, _, _) in enumerate(MOTIONS):
@@ -207,14 +209,14 @@ class Series:
             return self._curves[top]
         columns = []
         for plane in range(4):
-            powers = (top * top / self.unit) ** np.arange(float(TERMS))
-            scaled = self.form(plane, TERMS) * powers[:, None, None]
+            powers = (top * top / self.unit) ** np.arange(float(STIFFNESS_TERMS))
+            scaled = self.form(plane, STIFFNESS_TERMS) * powers[:, None, None]
             i, j = np.triu_indices(scaled.shape[1])
             columns.append(scaled[:, i, j])
         # Power series (TERMS, n) on 0 .. 1 in as few terms as rounding asks for
         power = np.concatenate(columns, axis=1)
         t, fit, back = _shifted_chebyshev()
-        chebyshev = fit @ (t[:, None] ** np.arange(TERMS - 2) @ power[2:])
+        chebyshev = fit @ (t[:, None] ** np.arange(STIFFNESS_TERMS - 2) @ power[2:])
         size = np.maximum(np.abs(power[0]), np.abs(power[1])) + 1e-300
         # they fall evenly: the first that is nothing is the last that is not only rounding
         nothing = np.flatnonzero((np.abs(chebyshev) <= 2e-16 * size).all(axis=1))
@@ -227,9 +229,9 @@ class Series:
     ) -> NDArray[np.complex128]:
         """Return (F, 12, 12): the state at x (None: the end) per unit state at the root."""
         T = np.zeros((len(w2), 12, 12), complex)
-        powers = (w2[:, None] / self.unit) ** np.arange(STATES)
+        powers = (w2[:, None] / self.unit) ** np.arange(STATE_TERMS)
         for plane, (rows, signs, _, _) in enumerate(MOTIONS):
-            along, ends = self.states(plane, STATES)
+            along, ends = self.states(plane, STATE_TERMS)
             terms = np.array(ends) if x is None else np.array([self._at(y, [x])[0] for y in along])
             sign = np.outer(signs, signs)
             block = np.einsum("fk,kab->fab", powers, terms * sign)
@@ -244,7 +246,7 @@ class Series:
         """
         out = np.zeros((len(x), 12))
         for plane, (rows, signs, _, _) in enumerate(MOTIONS):
-            terms = STATES if omega else 1
+            terms = STATE_TERMS if omega else 1
             along, _ = self.states(plane, terms + (pull is not None and not omega))
             start = state[list(rows)] * signs
             each = omega**2 / self.unit
@@ -259,7 +261,7 @@ class Series:
         x, edges = np.asarray(x, float), self.panels.edges
         panel = np.clip(np.searchsorted(edges, x, "right") - 1, 0, len(edges) - 2)
         a, b = edges[panel], edges[panel + 1]
-        basis = legendre.legvander((2 * x - a - b) / (b - a), NODES - 1) @ panel_nodes()[2]
+        basis = legendre.legvander((2 * x - a - b) / (b - a), GAUSS_POINTS - 1) @ panel_nodes()[2]
         return np.asarray(np.einsum("xn,xn...->x...", basis, values[panel]))
 
     def slowest(self) -> Beam:
@@ -280,9 +282,9 @@ class Series:
 
 
 @lru_cache(maxsize=512)
-def series_of(beam: VaryingBeam) -> Series:
+def series_of(beam: VaryingBeam) -> StiffnessSeries:
     """Return the series of a beam, kept for those asked before."""
-    return Series(beam)
+    return StiffnessSeries(beam)
 
 
 @lru_cache(maxsize=512)
@@ -298,16 +300,21 @@ def cut_places(beam: VaryingBeam, omega: float) -> tuple[float, ...]:
             at = np.linspace(a, b, n + 1).tolist()
             for p, q in pairwise(at):  # until one may have a clamped frequency
                 slow = series_of(beam.part(p, q)).slowest()
-                short = beam_stiffness(np.array(slow.at([0.0])[0]), slow.L, AHEAD * omega)[1] == 0
+                short = (
+                    beam_stiffness(
+                        np.array(slow.at([0.0])[0]), slow.L, CLAMPED_FREQUENCY_MARGIN * omega
+                    )[1]
+                    == 0
+                )
                 if not short:
                     break
             if short:
                 cuts += at[1:]
                 break
             n += 1 + n // 4
-            if n + len(cuts) > PIECES:
+            if n + len(cuts) > MAX_PIECES:
                 raise SuppleError(
-                    f"a link with stations needs more than {PIECES} pieces up to {omega:.4g} "
+                    f"a link with stations needs more than {MAX_PIECES} pieces up to {omega:.4g} "
                     "rad/s: ask for fewer frequencies"
                 )
     return tuple(cuts)
@@ -316,7 +323,7 @@ def cut_places(beam: VaryingBeam, omega: float) -> tuple[float, ...]:
 @lru_cache(maxsize=1)
 def _shifted_chebyshev() -> tuple[Array, Array, Array]:
     """Points t (n,) of 0 .. 1, values there to T_k(2 t - 1) (n, n), these to powers of t (n, n)."""
-    n = TERMS - 2
+    n = STIFFNESS_TERMS - 2
     angle = np.pi * (np.arange(n) + 0.5) / n
     fit = 2 / n * np.cos(np.outer(np.arange(n), angle))
     fit[0] /= 2

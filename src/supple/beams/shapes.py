@@ -16,11 +16,11 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Held
+from ..answers.held import Immutable
 from ..arguments import number, some
 from ..errors import SuppleError
 
-__all__ = ["FIELDS", "PLANES", "EndLoad", "Kind", "Shapes", "joined"]
+__all__ = ["FIELDS", "PLANES", "EndLoad", "Kind", "LinkShapes", "join_shapes"]
 
 Array = NDArray[np.float64]
 Kind = str
@@ -31,7 +31,7 @@ PLANES = {"xy": (1, 5, 1.0), "xz": (2, 4, -1.0)}
 
 
 @dataclass(frozen=True)
-class EndLoad(Held):
+class EndLoad(Immutable):
     """Load at the end of a link in its clamped-mass shapes: M_L, J_L and (MD).
 
     Parameters
@@ -80,7 +80,7 @@ class EndLoad(Held):
 
 
 @dataclass(frozen=True)
-class Shapes:
+class LinkShapes:
     """k shape functions of one link, polynomials between `breaks`.
 
     Attributes:
@@ -117,16 +117,16 @@ class Shapes:
             out[here] = np.moveaxis(values, -1, 0)
         return out
 
-    def mixed(self, matrix: Array, kinds: tuple[Kind, ...]) -> Shapes:
+    def combine(self, matrix: Array, kinds: tuple[Kind, ...]) -> LinkShapes:
         """Return new shapes, column j of `matrix` (k, new) being the j-th as a sum of these."""
-        return Shapes(self.breaks, np.einsum("efkp,kn->efnp", self.coefficients, matrix), kinds)
+        return LinkShapes(self.breaks, np.einsum("efkp,kn->efnp", self.coefficients, matrix), kinds)
 
 
-def joined(parts: Sequence[Shapes]) -> Shapes:
+def join_shapes(parts: Sequence[LinkShapes]) -> LinkShapes:
     """Return the shapes of several sets on one link as one set, in the order given."""
     degree = max(part.degree for part in parts)
     padded = [
         np.pad(part.coefficients, [(0, 0)] * 3 + [(0, degree - part.degree)]) for part in parts
     ]
     kinds = tuple(kind for part in parts for kind in part.kinds)
-    return Shapes(parts[0].breaks, np.concatenate(padded, axis=2), kinds)
+    return LinkShapes(parts[0].breaks, np.concatenate(padded, axis=2), kinds)

@@ -25,17 +25,17 @@ from .theory import AnyBeam, rigid_rod, theory_of, uniform_of
 __all__ = ["Span", "VaryingBeam", "beam_of", "panel_nodes"]
 
 Array = NDArray[np.float64]
-NODES = 16  # Gauss points of a panel
-RESOLVED = 2e-15  # last coefficients of a panel's series, beside its largest
-PANELS = 4096
+GAUSS_POINTS = 16  # Gauss points of a panel
+SERIES_TOLERANCE = 2e-15  # last coefficients of a panel's series, beside its largest
+MAX_PANELS = 4096
 
 
 @lru_cache(maxsize=1)
 def panel_nodes() -> tuple[Array, Array, Array]:
     """Return Gauss points (n,), weights (n,) and the matrix (n, n) from values to a series."""
-    t, w = legendre.leggauss(NODES)
-    k = np.arange(NODES)
-    series = (2 * k + 1)[:, None] / 2 * legendre.legvander(t, NODES - 1).T * w
+    t, w = legendre.leggauss(GAUSS_POINTS)
+    k = np.arange(GAUSS_POINTS)
+    series = (2 * k + 1)[:, None] / 2 * legendre.legvander(t, GAUSS_POINTS - 1).T * w
     return t, w, series
 
 
@@ -118,15 +118,15 @@ def _panels(span: Span) -> tuple[Array, Array]:
         a, b = todo.pop()
         rows = span.exact((a + b) / 2 + (b - a) / 2 * t)
         soft = np.isfinite(rows[0])
-        c = np.zeros((NODES, 10))
+        c = np.zeros((GAUSS_POINTS, 10))
         c[0, ~soft] = math.inf
         c[:, soft] = series @ rows[:, soft]
         used = rows[:, soft][:, (rows[0, soft] > 0)]
         both = np.abs(series @ np.hstack([used / used[0], used[0] / used]))
-        if both[-2:].max() <= RESOLVED * 8:
+        if both[-2:].max() <= SERIES_TOLERANCE * 8:
             edges.append(b)
             held.append(c)
-        elif len(held) + len(todo) > PANELS or b - a <= 1e-9 * (span.stop - span.start):
+        elif len(held) + len(todo) > MAX_PANELS or b - a <= 1e-9 * (span.stop - span.start):
             raise SuppleError(
                 f"the section changes too steeply between {span.start:g} and {span.stop:g} m: "
                 "look at the sizes of these stations"
@@ -237,12 +237,12 @@ def beam_of(robot: Robot, link: Elastic) -> AnyBeam:
     spans = []
     for a, b in pairwise(link.stations):
         if b.at > a.at:
-            first, second = (_known(robot, link, station) for station in (a, b))
+            first, second = (_station_section(robot, link, station) for station in (a, b))
             spans.append(Span(a.at, b.at, first, second, material, theory))
     return VaryingBeam(link.length or 0.0, tuple(spans))
 
 
-def _known(robot: Robot, link: Elastic, station: Station) -> Any:
+def _station_section(robot: Robot, link: Elastic, station: Station) -> Any:
     """The section of a station, or its properties as a row; what it leaves out is the link's."""
     section = station.section
     if section is not None:

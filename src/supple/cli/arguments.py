@@ -23,7 +23,7 @@ __all__ = [
     "Position",
     "Save",
     "angles",
-    "asked",
+    "configuration_arguments",
     "gains_of",
     "joint_words",
     "numbers",
@@ -214,7 +214,7 @@ def refuse(context: typer.Context, names: tuple[str, ...], why: str) -> None:
         raise SuppleError(f"{', '.join(typed)} would change nothing {why}: leave {it} out")
 
 
-def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
+def configuration_arguments(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
     """Return where a question is asked: theta, or the position of a platform or tip."""
     from ..architectures.kinds import architecture_of
 

@@ -14,7 +14,7 @@ from .output import print_table, say
 if TYPE_CHECKING:
     from ..outputs.output import Output
 
-__all__ = ["Measured", "as_lists", "measured", "output_of", "print_outputs"]
+__all__ = ["Measured", "as_lists", "output_of", "parse_outputs", "print_outputs"]
 
 FORM = "KIND:LINK:FRACTION, such as strain:link1:0.1, moment:link2:0.5, reaction:link1 or tip"
 Measured = Annotated[
@@ -49,7 +49,7 @@ def output_of(word: str) -> Output:
     return made(*rest[:1], *place)  # type: ignore[no-any-return]
 
 
-def measured(text: str | None) -> dict[str, Output] | None:
+def parse_outputs(text: str | None) -> dict[str, Output] | None:
     """Return the outputs of a list of words, named by them."""
     return None if text is None else {word.strip(): output_of(word) for word in text.split(",")}
 

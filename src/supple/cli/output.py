@@ -87,12 +87,12 @@ def columns_of(document: Mapping[str, Any]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
     for key, value in document.items():
         whole = isinstance(value, list) and len(value) == count
-        for name, part in _spread(key, value if whole else [value] * count):
+        for name, part in _flatten_column(key, value if whole else [value] * count):
             columns[name] = part
     return columns
 
 
-def _spread(name: str, column: list[Any]) -> Iterable[tuple[str, list[Any]]]:
+def _flatten_column(name: str, column: list[Any]) -> Iterable[tuple[str, list[Any]]]:
     """One column, or one for each key or place inside its entries."""
     # What is inside each entry, by its key or place
     each: list[dict[Any, Any]] = [
@@ -107,7 +107,7 @@ def _spread(name: str, column: list[Any]) -> Iterable[tuple[str, list[Any]]]:
     for key in keys:
         inner = [inside.get(key) for inside in each]
         word = str(key + 1 if isinstance(key, int) else key)
-        yield from _spread(f"{name}.{word}" if name else word, inner)
+        yield from _flatten_column(f"{name}.{word}" if name else word, inner)
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,7 @@ from ..equations.model import Model
 from ..equations.regression import regressor_function
 from ..errors import SuppleError
 from ..robot import Robot
-from .controllers import Expression, Gain, StatefulController, Wanted, gain_by_joint
+from .controllers import Expression, Gain, ReferenceMotion, StatefulController, gain_by_joint
 from .trajectories import Trajectory
 
 __all__ = ["AdaptiveControl"]
@@ -114,7 +114,10 @@ class AdaptiveControl(StatefulController):
         return len(self.constants(model)[1])
 
     def loop(
-        self, model: Model, state: tuple[Expression, Expression, Expression], wanted: Wanted
+        self,
+        model: Model,
+        state: tuple[Expression, Expression, Expression],
+        wanted: ReferenceMotion,
     ) -> tuple[Expression, Expression, Expression]:
         """Return qdd, the efforts and the rate of z = (pi_hat - pi_0) / scale."""
         import casadi as ca
@@ -166,7 +169,7 @@ class AdaptiveControl(StatefulController):
 
     def constants(self, model: Model) -> tuple[tuple[str, ...], Array, Any]:
         """Return names and nominal values of the constants, and the rigid robot's regressor."""
-        found: tuple[tuple[str, ...], Array, Any] = model.functions.derived(
+        found: tuple[tuple[str, ...], Array, Any] = model.functions.cached(
             ("constants of adaptive control", self.robot),
             lambda: regressor_function(self._rigid(model), True),
         )
@@ -179,7 +182,7 @@ class AdaptiveControl(StatefulController):
             parts = architecture_of(self.robot).parts()
             return build(self.robot.with_({f"{part}.theory": "rigid" for part in parts}))
 
-        found: Model = model.functions.derived(("nominal rigid robot", self.robot), make)
+        found: Model = model.functions.cached(("nominal rigid robot", self.robot), make)
         return found
 
     @staticmethod

@@ -136,7 +136,7 @@ def calmest(
             raise SuppleError(
                 f"duration is {duration:.4g} s: the limits allow no move faster than {least:.4g} s"
             )
-        only = _refined(start, end, modes, limits, duration, band)
+        only = _iterate_frequencies(start, end, modes, limits, duration, band)
         if not np.isfinite(only.left):
             raise SuppleError(
                 f"duration is {duration:.4g} s: no move found that keeps the limits; give more time"
@@ -144,7 +144,7 @@ def calmest(
         return only
     slowest = 2 * np.pi / min(float(mode.omega.min()) for mode in modes)
     low, high = least, least + 2 * slowest
-    best = _refined(start, end, modes, limits, high, band)
+    best = _iterate_frequencies(start, end, modes, limits, high, band)
     longer = max(
         slowest, COARSE * least
     )  # pieces of a stiff arm's move are longer than its periods
@@ -152,10 +152,10 @@ def calmest(
         low, high = high, high + longer
         if high > least + 2 * slowest + 12 * longer:
             raise SuppleError(_too_much_left(best, low, limits))
-        best = _refined(start, end, modes, limits, high, band, best)
+        best = _iterate_frequencies(start, end, modes, limits, high, band, best)
     while high - low > 3e-3 * high:
         middle = (low + high) / 2
-        found = _refined(start, end, modes, limits, middle, band, best)
+        found = _iterate_frequencies(start, end, modes, limits, middle, band, best)
         if found.left <= left:
             high, best = middle, found
         else:
@@ -178,7 +178,7 @@ def _too_much_left(best: CalmMove, duration: float, limits: tuple[float, float, 
     )
 
 
-def _claimed(move: CalmMove, modes: list[Mode], band: float, largest: float) -> float:
+def _residual_bound(move: CalmMove, modes: list[Mode], band: float, largest: float) -> float:
     """What a move leaves at most within the band, a part of the bending under `largest` s''.
 
     The integral over the move by Gauss's rule on intervals in which no mode turns by more than
@@ -248,7 +248,7 @@ def _least_time(V: float, A: float, J: float) -> float:
     return 2 * high
 
 
-def _refined(
+def _iterate_frequencies(
     start: Array,
     end: Array,
     modes: list[Mode],
@@ -266,7 +266,7 @@ def _refined(
         found = CalmMove(start, end, even, a, rest)
         s = found.law[0]
     if np.isfinite(found.left):
-        found = replace(found, left=_claimed(found, modes, band, limits[1]))
+        found = replace(found, left=_residual_bound(found, modes, band, limits[1]))
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Held
+from ..answers.held import Immutable
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, instance, optional, reals, some
 from ..beams.basis import AssumedModes
@@ -36,11 +36,11 @@ __all__ = [
     "FeedForward",
     "GravityPD",
     "JointPD",
+    "ReferenceMotion",
     "StatefulController",
-    "Wanted",
     "gain_by_joint",
     "lqr",
-    "solved",
+    "solve_positive_definite",
 ]
 
 Array = NDArray[np.float64]
@@ -49,7 +49,7 @@ Expression = Any
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReferenceMotion:
     """The motion wanted at one time: joint coordinates, rates and accelerations, expressions."""
 
     r: Expression
@@ -57,7 +57,7 @@ class Wanted:
     rdd: Expression
 
 
-class Controller(Held, ABC):
+class Controller(Immutable, ABC):
     """Base class of controllers.
 
     Notes
@@ -74,11 +74,13 @@ class Controller(Held, ABC):
     """
 
     @abstractmethod
-    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+    def effort(
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
+    ) -> Expression:
         """Return the joint efforts."""
 
     def acceleration(
-        self, model: Model, q: Expression, qd: Expression, wanted: Wanted
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
     ) -> tuple[Expression, Expression] | None:
         """Return qdd of the closed loop and the efforts, or None."""
         return None
@@ -98,12 +100,12 @@ class Controller(Held, ABC):
             symbol = model.functions.symbol
             q, qd = symbol("q", model.size), symbol("qd", model.size)
             r, rd, rdd = (symbol(word, model.joints) for word in ("r", "rd", "rdd"))
-            tau = self.effort(model, q, qd, Wanted(r, rd, rdd))
-            inputs = [q, qd, r, rd, rdd, *model.functions.beside]
+            tau = self.effort(model, q, qd, ReferenceMotion(r, rd, rdd))
+            inputs = [q, qd, r, rd, rdd, *model.functions.guess_symbols]
             return ca.Function("law", inputs, ca.cse([ca.densify(tau)]))
 
         self.check(model)
-        return model.functions.derived(("law", self), make)
+        return model.functions.cached(("law", self), make)
 
     def of_measurements(self, model: Model) -> tuple[list[str], Any]:
         """Return what it measures, and the law as a CasADi function (y, r, rd, rdd) -> tau of that.
@@ -163,11 +165,16 @@ class StatefulController(Controller):
 
     @abstractmethod
     def loop(
-        self, model: Model, state: tuple[Expression, Expression, Expression], wanted: Wanted
+        self,
+        model: Model,
+        state: tuple[Expression, Expression, Expression],
+        wanted: ReferenceMotion,
     ) -> tuple[Expression, Expression, Expression]:
         """Return qdd, the efforts and z' at a state q, qd, z, in continuous time."""
 
-    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+    def effort(
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
+    ) -> Expression:
         """Refuse: efforts depend on states of its own."""
         raise SuppleError(
             f"{type(self).__name__} has states of its own: simulate runs it, not a law without "
@@ -194,11 +201,11 @@ class StatefulController(Controller):
             symbol, n = model.functions.symbol, model.size
             x = [symbol(w, s) for w, s in zip("qvz", (n, n, self.states(model)), strict=True)]
             motion = [symbol(word, model.joints) for word in ("r", "rd", "rdd")]
-            tau = self.loop(model, (x[0], x[1], x[2]), Wanted(*motion))[1]
-            inputs = [*x, *motion, *model.functions.beside]
+            tau = self.loop(model, (x[0], x[1], x[2]), ReferenceMotion(*motion))[1]
+            inputs = [*x, *motion, *model.functions.guess_symbols]
             return Evaluator(ca.Function("efforts", inputs, [ca.densify(tau)]))
 
-        found: Evaluator = model.functions.derived(("efforts of law", self), make)
+        found: Evaluator = model.functions.cached(("efforts of law", self), make)
         return found(*state, *wanted, *beside)[0]
 
 
@@ -226,7 +233,7 @@ class Gains(Controller):
             gain_by_joint(name, getattr(self, name), model.joints)
 
     def joint_acceleration(
-        self, model: Model, q: Expression, qd: Expression, wanted: Wanted
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
     ) -> Expression:
         """Return u = rdd - Gv de/dt - Gp e, [Theodore1997] (36)."""
         k = model.joints
@@ -254,7 +261,9 @@ class JointPD(Gains):
     (201, 4)
     """
 
-    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+    def effort(
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
+    ) -> Expression:
         k = model.joints
         Gp = gain_by_joint("position_gain", self.position_gain, k)
         Gv = gain_by_joint("velocity_gain", self.velocity_gain, k)
@@ -279,7 +288,9 @@ class GravityPD(Gains):
     (101, 2)
     """
 
-    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+    def effort(
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
+    ) -> Expression:
         hold = model.functions.expression("gravity")(q)[: model.joints]
         pd = JointPD(self.position_gain, self.velocity_gain)
         return pd.effort(model, q, qd, wanted) + hold
@@ -316,11 +327,13 @@ class Decoupling(Gains):
     position_gain: Gain = 100.0
     velocity_gain: Gain = 20.0
 
-    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+    def effort(
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
+    ) -> Expression:
         return self.acceleration(model, q, qd, wanted)[1]
 
     def acceleration(
-        self, model: Model, q: Expression, qd: Expression, wanted: Wanted
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
     ) -> tuple[Expression, Expression]:
         """qdd_r = u, qdd_f = -M_ff^-1 (M_fr u + n_f), and the effort that makes it so."""
         import casadi as ca
@@ -332,11 +345,11 @@ class Decoupling(Gains):
         if n == k:
             return u, rest
         M = model.functions.expression("mass_matrix")(q)
-        bent = ca.vertcat(*solved(M[k:, k:], -rest[k:]))
+        bent = ca.vertcat(*solve_positive_definite(M[k:, k:], -rest[k:]))
         return ca.vertcat(u, bent), rest[:k] + ca.mtimes(M[:k, k:], bent)
 
 
-def solved(A: Expression, b: Expression) -> list[Any]:
+def solve_positive_definite(A: Expression, b: Expression) -> list[Any]:
     """Return x with A x = b, A symmetric positive definite, expressions."""
     import casadi as ca
 
@@ -385,9 +398,11 @@ class ComputedTorque(Gains):
                 f"{loose[0].removeprefix('passive.')} swings freely; use Decoupling"
             )
 
-    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+    def effort(
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
+    ) -> Expression:
         k = model.joints
-        stiff = model.functions.derived("rigid twin", rigid_model, model)
+        stiff = model.functions.cached("rigid twin", rigid_model, model)
         u = self.joint_acceleration(model, q, qd, wanted)
         functions = stiff.functions.alongside(model.functions)
         return functions.expression("inverse_dynamics")(q[:k], qd[:k], u)
@@ -451,7 +466,9 @@ class Clipped(Controller):
         if not np.isfinite(self.limits(model)).any():
             raise SuppleError("effort_limit: the robot names none for its joints, so give it")
 
-    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+    def effort(
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
+    ) -> Expression:
         import casadi as ca
 
         limits = self.limits(model)
@@ -488,8 +505,10 @@ class FeedForward(Controller):
                 "LQR or a function"
             )
 
-    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
-        still = Wanted(wanted.r, wanted.rd, 0 * wanted.rdd)
+    def effort(
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
+    ) -> Expression:
+        still = ReferenceMotion(wanted.r, wanted.rd, 0 * wanted.rdd)
         if isinstance(self.law, Clipped):  # what reaches the motors is cut off, not the law alone
             inner = Clipped(FeedForward(self.law.law), self.law.effort_limit)
             return inner.effort(model, q, qd, wanted)
@@ -526,7 +545,9 @@ class ExpressionLaw(Controller):
 
     formula: Callable[..., Any]
 
-    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+    def effort(
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
+    ) -> Expression:
         """Return the joint efforts, as the function gives them for symbols."""
         import casadi as ca
 
@@ -548,7 +569,7 @@ class ExpressionLaw(Controller):
     def check(self, model: Model) -> None:
         """Write it once, so that what is wrong with it is said before a run."""
         symbol = model.functions.symbol
-        wanted = Wanted(*(symbol(word, model.joints) for word in ("r", "rd", "rdd")))
+        wanted = ReferenceMotion(*(symbol(word, model.joints) for word in ("r", "rd", "rdd")))
         self.effort(model, symbol("q", model.size), symbol("qd", model.size), wanted)
 
 
@@ -583,7 +604,9 @@ class LQR(Controller):
                 "this one, supple.lqr(model, theta)"
             )
 
-    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+    def effort(
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
+    ) -> Expression:
         import casadi as ca
 
         k, n = model.joints, model.size

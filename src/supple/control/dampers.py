@@ -15,7 +15,7 @@ from ..equations.model import Model, a_model
 from ..errors import SuppleError
 from ..outputs.kinds import Encoder, Strain, Tachometer
 from ..outputs.output import Output
-from .controllers import Controller, Gain, JointPD, Wanted
+from .controllers import Controller, Gain, JointPD, ReferenceMotion
 from .h_infinity_synthesis import h_infinity_controller
 from .linear import LinearController
 from .plant import Plant, as_measures, plant
@@ -84,7 +84,9 @@ class StrainFeedback(Controller):
             if np.shape(getattr(self, name)) not in ((), (model.joints,)):
                 raise SuppleError(f"{name} needs one value, or one for each of {model.joints}")
 
-    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+    def effort(
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
+    ) -> Expression:
         import casadi as ca
 
         rows = ca.DM(np.vstack([gauge.row(model) for gauge in self.gauges]))
@@ -114,7 +116,7 @@ class StrainFeedback(Controller):
         if with_rates:
             names += [f"d.{name}" for name in gauges]
         y = ca.MX.sym("y", len(names))
-        wanted = Wanted(*(ca.MX.sym(word, k) for word in ("r", "rd", "rdd")))
+        wanted = ReferenceMotion(*(ca.MX.sym(word, k) for word in ("r", "rd", "rdd")))
         pd = JointPD(self.position_gain, self.velocity_gain)
         servo = pd.effort(model, y[:k], y[k : 2 * k], wanted)
         rate = y[3 * k :] if with_rates else ca.DM.zeros(k)
@@ -182,7 +184,7 @@ def strain_feedback(
         F[:, :n] += scale * x[:, None] * rows
         return np.asarray(at.A + at.B @ F)
 
-    best = _searched(closed, np.zeros(k), band)
+    best = _maximise_least_damping(closed, np.zeros(k), band)
     measures = at.measures[2 * k :]
     still = tuple(float(v) for v in at.y[2 * k :])
     gain = tuple((scale * best).tolist())
@@ -244,7 +246,7 @@ def resonant_damping(
         C = scale * np.hstack([x[0] * eye, x[1] / w * eye])
         return LinearController.about(at, A, B, C, pd)
 
-    best = _searched(lambda x: law(x).closed(at), np.zeros(3), band)
+    best = _maximise_least_damping(lambda x: law(x).closed(at), np.zeros(3), band)
     return law(best)
 
 
@@ -334,7 +336,7 @@ def _finer(model: Model, at: Plant) -> Model:
     from ..architectures.kinds import architecture_of
     from ..beams.basis import AssumedModes
     from ..equations.build import build
-    from ..robot import remembered
+    from ..robot import cached_for_robot
 
     poles = np.linalg.eigvals(at.A)
     swinging = poles[poles.imag > 1e-6 * np.abs(poles).max()]
@@ -343,7 +345,7 @@ def _finer(model: Model, at: Plant) -> Model:
     bending = max(1, sum(not link.rigid for link in links))
     most = -(-(model.size - model.joints) // bending)
     key, basis = ("finer", most, ratio), AssumedModes(most + 2)
-    return remembered(model.robot, key, build, model.robot, basis, damping=ratio)
+    return cached_for_robot(model.robot, key, build, model.robot, basis, damping=ratio)
 
 
 def _h_infinity(
@@ -423,7 +425,7 @@ def _band(at: Plant, servo: Array) -> float:
     return BAND * float(np.sqrt(np.abs(values).min()))
 
 
-def _searched(closed: Callable[[Array], Array], start: Array, band: float) -> Array:
+def _maximise_least_damping(closed: Callable[[Array], Array], start: Array, band: float) -> Array:
     """The gains that make the least damping ratio in the band largest; faster modes keep theirs."""
     from scipy.optimize import minimize
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["held"]
+__all__ = ["discretise_zero_order_hold"]
 
 Array = NDArray[np.float64]
 
 
-def held(A: Array, B: Array, period: float, delay: float = 0.0) -> tuple[Array, Array, int]:
+def discretise_zero_order_hold(
+    A: Array, B: Array, period: float, delay: float = 0.0
+) -> tuple[Array, Array, int]:
     """Return x+ = Phi x + Gamma u of x' = A x + B u under efforts that are held, and their depth.
 
     u_k acts from k T + delay until u_(k+1) does. The state is [x, u_(k-1), .., u_(k-depth)], with

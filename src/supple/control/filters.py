@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import checked, number, one_of, optional, reals, whole
+from ..arguments import checked, number, one_of, optional, reals, whole_number
 from ..errors import SuppleError
 from .trajectories import LAWS
 
@@ -131,7 +131,7 @@ def filtered(
     law=one_of(*LAWS),
     frequency_hz=reals,
     damping_ratio=A_RATIO,
-    count=whole(1, 100),
+    count=whole_number(1, 100),
     shortest=number(0, unit="of seconds"),
 )
 def calm_durations(
@@ -189,7 +189,7 @@ def calm_durations(
             "shortest duration that belong together"
         )
 
-    left = partial(_left, law, hertz, damping_ratio)
+    left = partial(_worst_residual, law, hertz, damping_ratio)
     found: list[CalmDuration] = []
     step, T = 0.05 / high, max(shortest, 0.5 / low)
     values = [left(T), left(T + step)]
@@ -206,7 +206,7 @@ def calm_durations(
     return found
 
 
-def _left(law: str, hertz: Array, damping_ratio: float, T: float) -> float:
+def _worst_residual(law: str, hertz: Array, damping_ratio: float, T: float) -> float:
     """What a time law of duration T leaves in the worst of some modes, a part of the move."""
     nodes, weights = np.polynomial.legendre.leggauss(24 + int(2 * hertz.max() * T))
     tau = (nodes + 1) / 2

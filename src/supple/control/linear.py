@@ -13,7 +13,7 @@ from ..equations.model import Model
 from ..errors import SuppleError
 from ..outputs.output import Motion, Output
 from ..outputs.sensor import Sensor
-from .controllers import StatefulController, Wanted
+from .controllers import ReferenceMotion, StatefulController
 from .plant import Plant, as_measures
 
 if TYPE_CHECKING:
@@ -105,14 +105,19 @@ class LinearController(StatefulController):
     def states(self, model: Model) -> int:
         return len(self.A)
 
-    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+    def effort(
+        self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
+    ) -> Expression:
         """Refuse: efforts depend on states of its own."""
         raise SuppleError(
             "a LinearController has states of its own: simulate runs it, alone or in Sampled"
         )
 
     def loop(
-        self, model: Model, state: tuple[Expression, Expression, Expression], wanted: Wanted
+        self,
+        model: Model,
+        state: tuple[Expression, Expression, Expression],
+        wanted: ReferenceMotion,
     ) -> tuple[Expression, Expression, Expression]:
         """Return qdd, the efforts and z' at a state q, qd, z, in continuous time."""
         import casadi as ca
@@ -133,7 +138,9 @@ class LinearController(StatefulController):
         tau = ca.DM(self.tau0) + ca.mtimes(ca.DM(self.C), z) + ca.mtimes(ca.DM(self.D[:, -k:]), r)
         if felt.any():
             push = model.functions.symbol("push", model.size)
-            share = ca.mtimes(ca.DM(felt), self._measured(model, q, qd, push) - ca.DM(self.y0))
+            share = ca.mtimes(
+                ca.DM(felt), self._measured_values(model, q, qd, push) - ca.DM(self.y0)
+            )
             if ca.depends_on(ca.densify(share), push):
                 raise SuppleError(
                     "this law answers to a measured acceleration at once, and the acceleration to "
@@ -141,11 +148,13 @@ class LinearController(StatefulController):
                 )
             tau = tau + share
         qdd = dynamics(q, qd, tau)
-        y = self._measured(model, q, qd, qdd) - ca.DM(self.y0)
+        y = self._measured_values(model, q, qd, qdd) - ca.DM(self.y0)
         u = ca.vertcat(y, r)
         return qdd, tau, ca.mtimes(ca.DM(self.A), z) + ca.mtimes(ca.DM(self.B), u)
 
-    def _measured(self, model: Model, q: Expression, qd: Expression, qdd: Expression) -> Expression:
+    def _measured_values(
+        self, model: Model, q: Expression, qd: Expression, qdd: Expression
+    ) -> Expression:
         import casadi as ca
 
         motion = Motion(q, qd, qdd)
@@ -201,7 +210,7 @@ class LinearController(StatefulController):
         Its eigenvalues are the poles that the linear model predicts; with a period it is the exact
         sampled model, with efforts that arrive late.
         """
-        from .discrete import held
+        from .discrete import discretise_zero_order_hold
 
         m, count = at.B.shape[1], len(at.C)
         Bk, Dk = self.B[:, :count], self.D[:, :count]
@@ -212,6 +221,6 @@ class LinearController(StatefulController):
             return np.block([[at.A + at.B @ Dk @ at.C, at.B @ self.C], [Bk @ at.C, own]])
         law = self.sampled(period)
         Bk, Dk = law.B[:, :count], law.D[:, :count]
-        Phi, Gamma, depth = held(at.A, at.B, period, delay)
+        Phi, Gamma, depth = discretise_zero_order_hold(at.A, at.B, period, delay)
         C = np.hstack([at.C, np.zeros((count, (depth - 1) * m)), at.D])
         return np.block([[Phi + Gamma @ Dk @ C, Gamma @ law.C], [Bk @ C, law.A]])

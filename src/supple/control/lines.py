@@ -155,10 +155,10 @@ class Line(Trajectory):
         t = np.unique(np.concatenate([np.linspace(a, b, KNOTS) for a, b in pairwise(times)]))
         x, found = self.tip(t)[0], [np.asarray(self.start, float)]
         for k in range(1, len(t)):
-            found.append(self._solved(x[k : k + 1], found[-1][None], t[k : k + 1])[0])
+            found.append(self._solve_joints(x[k : k + 1], found[-1][None], t[k : k + 1])[0])
         return t, np.array(found)
 
-    def _solved(self, x: Array, theta: Array, t: Array) -> Array:
+    def _solve_joints(self, x: Array, theta: Array, t: Array) -> Array:
         """Joints (N, n) that put the tip at x (N, 3), attitude kept, from a guess."""
         reach = max(float(np.abs(self._course[1]).max()), 1e-9)
         for _ in range(20):
@@ -207,7 +207,7 @@ class Line(Trajectory):
         x, v, a = self.tip(t)
         known, joints = self._knots
         guess = np.stack([np.interp(t, known, column) for column in joints.T], axis=1)
-        theta = self._solved(x, guess, t)
+        theta = self._solve_joints(x, guess, t)
         J, still = self._jacobian(theta), np.zeros((len(t), 3))
 
         asked = np.concatenate([v, still], axis=1)[:, self._rows]

@@ -110,10 +110,12 @@ def trajectory_for(
     if leads_platform(trajectory) and not of_platform:
         return PlatformPath(robot, trajectory)
     if of_platform and names_motors(robot, trajectory):
-        motors = _ordered(trajectory, motor_names(robot), list(trajectory.names), robot, name)
+        motors = _reorder_coordinates(
+            trajectory, motor_names(robot), list(trajectory.names), robot, name
+        )
         return platform_motion(robot, motors)
     wanted = [(axis,) for axis in "xyz"] if of_platform else motor_names(robot)
-    found = _ordered(trajectory, wanted, list(trajectory.names), robot, name)
+    found = _reorder_coordinates(trajectory, wanted, list(trajectory.names), robot, name)
     if isinstance(trajectory, Samples) and not of_platform:
         _check_range(robot, found, name)
     return found
@@ -153,10 +155,10 @@ def _platform(robot: Robot, theta: Array) -> Array:
 def place_path(robot: Robot, trajectory: Trajectory, name: str = "trajectory") -> Trajectory:
     """Return a path of a robot's platform or tip with its coordinates in order x, y, (z)."""
     wanted = [(axis,) for axis in ("xy" if architecture_of(robot).planar else "xyz")]
-    return _ordered(trajectory, wanted, _places(trajectory.names), robot, name)
+    return _reorder_coordinates(trajectory, wanted, _places(trajectory.names), robot, name)
 
 
-def _ordered(
+def _reorder_coordinates(
     trajectory: Trajectory,
     wanted: Sequence[tuple[str, ...]],
     names: list[str],

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Held
+from ..answers.held import Immutable
 from ..arguments import checked, number, optional, reals
 from ..equations.model import Model, a_model
 from ..errors import SuppleError
 from ..outputs.output import Output
-from .discrete import held
+from .discrete import discretise_zero_order_hold
 from .linear import LinearController
 from .plant import Plant, as_measures, plant, riccati, weight
 
@@ -25,7 +25,7 @@ TRACKING = 3.0  # times as fast as they act are integrals led back where an effo
 
 
 @dataclass(frozen=True, eq=False)
-class Observer(Held):
+class Observer(Immutable):
     """Steady-state Kalman filter of a model about rest.
 
     From `supple.observer`.
@@ -147,7 +147,7 @@ def observer(
         return Observer(at.A, at.B, at.C, at.D, np.asarray(L, float), P, at)
     if delay > 100 * period:
         raise SuppleError(f"delay is {delay:g} s, more than 100 periods of {period:g} s: give less")
-    Phi, Gamma, depth = held(at.A, at.B, period, delay)
+    Phi, Gamma, depth = discretise_zero_order_hold(at.A, at.B, period, delay)
     n, m = at.B.shape
     C = np.hstack([at.C, np.zeros((len(at.C), (depth - 1) * m)), at.D])
     Q = Gamma @ W @ Gamma.T
@@ -244,10 +244,10 @@ def lqg(
         X = riccati(Aw, Bw, Q, R, None, "regulator", True)
         K = np.linalg.solve(R + Bw.T @ X @ Bw, Bw.T @ X @ Aw)
     joints = np.zeros((0, len(seen.C))) if joints is None else joints
-    return _joined(seen, np.asarray(K[:, :s]), np.asarray(K[:, s:]), joints, period)
+    return _join_observer_and_gain(seen, np.asarray(K[:, :s]), np.asarray(K[:, s:]), joints, period)
 
 
-def _joined(
+def _join_observer_and_gain(
     seen: Observer, K: Array, Ki: Array, joints: Array, period: float | None
 ) -> LinearController:
     """The law u = F r - K xh - Ki xi on an observer; xi' = theta - r as encoders show it."""

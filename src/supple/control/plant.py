@@ -10,14 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import listed, reals, shown
+from ..arguments import as_list, brief, reals
 from ..equations.equilibrium import standing, static_state
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..outputs.measuring import evaluator, slopes
 from ..outputs.output import Output
 
-__all__ = ["Plant", "as_measures", "at_rest", "doubled", "plant", "riccati", "weight"]
+__all__ = [
+    "Plant",
+    "as_measures",
+    "at_rest",
+    "plant",
+    "riccati",
+    "solve_riccati_by_doubling",
+    "weight",
+]
 
 Array = NDArray[np.float64]
 ROUNDING = 1e-12  # of the fastest pole: what is damped less than this is not damped
@@ -50,11 +58,11 @@ def as_measures(given: Any, model: Model) -> tuple[Output, ...]:
         from ..outputs.kinds import Encoder
 
         return tuple(Encoder(name) for name in model.chain.motors)
-    found = [given] if isinstance(given, Output) else listed("measures", given)
+    found = [given] if isinstance(given, Output) else as_list("measures", given)
     for output in found:
         if not isinstance(output, Output):
             raise SuppleError(
-                f"measures holds {shown(output)}: give outputs, such as supple.Encoder('link1')"
+                f"measures holds {brief(output)}: give outputs, such as supple.Encoder('link1')"
             )
         output.check(model)
         if not output.smooth:
@@ -106,7 +114,7 @@ def weight(name: str, given: ArrayLike, size: int) -> Array:
     if value.shape not in ((), (size,), (size, size)):
         raise SuppleError(f"{name} has shape {value.shape}: give {forms}")
     if not np.isfinite(value).all():
-        raise SuppleError(f"{name} is {shown(given)}: give finite numbers, {forms}")
+        raise SuppleError(f"{name} is {brief(given)}: give finite numbers, {forms}")
     diagonal = np.diagonal(value) if value.ndim == 2 else value
     if (diagonal < 0).any():
         raise SuppleError(f"{name} holds {diagonal.min():g}: give numbers that are not negative")
@@ -125,7 +133,7 @@ def riccati(
 
     try:
         if sampled:
-            return doubled(A, B, Q, R)
+            return solve_riccati_by_doubling(A, B, Q, R)
         try:
             X = np.asarray(solve_continuous_are(A, B, Q, R, s=S), float)
         except ValueError:  # its balanced pencil cannot always be sorted where the plain one can
@@ -176,7 +184,7 @@ def _left_out(A: Array, B: Array, Q: Array, what: str, sampled: bool) -> str:
     return f"its motions cannot be told apart to rounding; {words[2]}, or give other weights"
 
 
-def doubled(A: Array, B: Array, Q: Array, R: Array) -> Array:
+def solve_riccati_by_doubling(A: Array, B: Array, Q: Array, R: Array) -> Array:
     """Return X = A' X (1 + B R^-1 B' X)^-1 A + Q, by doubling the number of samples.
 
     It does not mind a singular A, as that of efforts under way is.

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers.held import kept
+from ..answers.held import frozen_property
 from ..architectures.assembling import resolve
 from ..architectures.delta_motion import motion
-from ..architectures.kinds import architecture_of, assembled
-from ..architectures.posing import inverse, led, posed
-from ..architectures.tree import Tree, placed
+from ..architectures.kinds import architecture_of, tree_at_assembly
+from ..architectures.posing import configurations_of_tip, configurations_of_tip_motion, inverse
+from ..architectures.tree import Tree, place_links
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot, a_robot
 from .trajectories import CirclePath, InvertedU, Trajectory
@@ -98,9 +98,9 @@ class PlatformPath(Trajectory):
 
     @property
     def _geometry(self) -> Tree:
-        return assembled(self.robot)
+        return tree_at_assembly(self.robot)
 
-    @kept
+    @frozen_property
     def _knots(self) -> tuple[Array, Array]:
         """Times (K,) and whole configurations (K, ..), one solved after the other."""
         m, T = self._geometry, self.duration
@@ -111,13 +111,13 @@ class PlatformPath(Trajectory):
         found = [first[0]]
         if not reason[0]:  # theta alone must say where its loops stand
             x, reason = resolve(m, first[0, m.driven])
-            tip = placed(m, x).frame(m.form.tip_index, None, np.eye(3), np.zeros(3))[1]
+            tip = place_links(m, x).frame(m.form.tip_index, None, np.eye(3), np.zeros(3))[1]
             if not reason[0] and np.abs(tip[0, : P.shape[1]] - P[0]).max() > MET * m.size:
                 reason = np.array(["its loops are assembled otherwise at these motor coordinates"])
         if reason[0]:
             raise SuppleError(f"path begins at {P[0].tolist()}: {reason[0]}; begin elsewhere")
         for k in range(1, len(t)):
-            x, far = posed(m, P[k : k + 1], None, found[-1])
+            x, far = configurations_of_tip(m, P[k : k + 1], None, found[-1])
             if far[0] > MET * m.size or np.abs(x[0] - found[-1]).max() > LEAP:
                 raise SuppleError(
                     f"path leaves what {self.robot.name} can reach, or meets a singular pose, at "
@@ -131,7 +131,7 @@ class PlatformPath(Trajectory):
             return motion(cast("DeltaRobot", self.robot), *self.path.at(t)).theta
         m, (known, poses) = self._geometry, self._knots
         near = np.stack([np.interp(t, known, column) for column in poses.T], axis=1)
-        found: Any = led(m, near, *self.path.at(t))
+        found: Any = configurations_of_tip_motion(m, near, *self.path.at(t))
         return tuple(part[:, m.driven] for part in found)
 
 

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Held
-from ..arguments import number, optional, reals, shown, some
+from ..answers.held import Immutable
+from ..arguments import brief, number, optional, reals, some
 from ..equations.model import Model
 from ..errors import SuppleError
 from .controllers import Controller
@@ -34,13 +34,13 @@ def _a_law(name: str, value: Any) -> Any:
     if isinstance(value, Controller) or (callable(value) and not isinstance(value, type)):
         return value
     raise SuppleError(
-        f"{name} is {shown(value)}: give a Controller, such as supple.JointPD(100, 10), or a "
+        f"{name} is {brief(value)}: give a Controller, such as supple.JointPD(100, 10), or a "
         "function f(t, q, qd) or f(t, q, qd, (r, rd, rdd))"
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled(Held):
+class Sampled(Immutable):
     """A controller run by a computer: sampled, delayed, with constant efforts between samples.
 
     Parameters

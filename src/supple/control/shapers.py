@@ -30,7 +30,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Held
+from ..answers.held import Immutable
 from ..arguments import checked, number, one_of, reals
 from ..errors import SuppleError
 
@@ -56,7 +56,7 @@ class Zero:
 
 
 @dataclass(frozen=True, eq=False)
-class Shaper(Held):
+class Shaper(Immutable):
     """Impulses with which a command is convolved.
 
     From `supple.shaper`.
@@ -203,7 +203,7 @@ class Shaper(Held):
         )
 
 
-def _spaced(count: int, zeta: float) -> tuple[list[float], list[float], list[float]]:
+def _zv_family(count: int, zeta: float) -> tuple[list[float], list[float], list[float]]:
     """Zv and its derivatives: (1 + K)^-count times the binomials, half a period apart."""
     K = math.exp(-zeta * math.pi / math.sqrt(1 - zeta**2))
     shares = [math.comb(count, i) * K**i / (1 + K) ** count for i in range(count + 1)]
@@ -218,7 +218,7 @@ def _mzv(zeta: float) -> tuple[list[float], list[float], list[float]]:
     return times, [a / sum(shares) for a in shares], [1.0]
 
 
-def _undamped(humps: int, V: float) -> tuple[list[float], list[float]]:
+def _undamped_ei(humps: int, V: float) -> tuple[list[float], list[float]]:
     """Amplitudes of the undamped ei kinds, and the frequencies of their zeros over the design's.
 
     With x = exp(i pi f/f0) the residual is |sum A_k x^k|, so the zeros are those of a polynomial.
@@ -249,7 +249,7 @@ def _damped_ei(
     """
     from scipy.optimize import fsolve
 
-    A, zeros = _undamped(humps, tolerance)
+    A, zeros = _undamped_ei(humps, tolerance)
     n = len(A)
     tops = [(a + b) / 2 for a, b in pairwise(zeros)]
     free_zeros = [z for z in zeros if abs(z - 1) > 1e-9]
@@ -291,10 +291,10 @@ def _damped_ei(
 
 # Kind by name: damping ratio to times (damped periods), amplitudes, zeros (design frequencies).
 SHAPERS: dict[str, Callable[..., tuple[list[float], list[float], list[float]]]] = {
-    "zv": partial(_spaced, 1),
+    "zv": partial(_zv_family, 1),
     "mzv": _mzv,
-    "zvd": partial(_spaced, 2),
-    "zvdd": partial(_spaced, 3),
+    "zvd": partial(_zv_family, 2),
+    "zvdd": partial(_zv_family, 3),
     "ei": partial(_damped_ei, 1),
     "2hump-ei": partial(_damped_ei, 2),
     "3hump-ei": partial(_damped_ei, 3),

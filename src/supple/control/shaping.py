@@ -21,8 +21,8 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Timed, kept
-from ..arguments import reals, shown
+from ..answers.held import Timed, frozen_property
+from ..arguments import brief, reals
 from ..errors import SuppleError
 from .shapers import Shaper
 from .trajectories import Motion, Trajectory
@@ -69,13 +69,13 @@ class Shaped(Trajectory):
 
     @property
     def breaks(self) -> tuple[float, ...]:
-        return self._delayed(self.unshaped.breaks)
+        return self._delayed_times(self.unshaped.breaks)
 
     @property
     def seams(self) -> tuple[float, ...]:
-        return self._delayed(self.unshaped.seams)
+        return self._delayed_times(self.unshaped.seams)
 
-    def _delayed(self, times: tuple[float, ...]) -> tuple[float, ...]:
+    def _delayed_times(self, times: tuple[float, ...]) -> tuple[float, ...]:
         """Both ends of what is shaped and times between them, after every impulse."""
         T = self.duration
         once = np.array([0.0, *times, self.unshaped.duration])
@@ -163,7 +163,7 @@ class Scheduled(Trajectory):
         grid = np.linspace(self.times[0], self.times[-1], 20 * len(self.times))
         return grid, self._outside(grid)[2]
 
-    @kept
+    @frozen_property
     def _delays(self) -> Array:
         """(n,) phases of the impulses."""
         return 2 * np.pi * self.shaper.frequency_hz * self.shaper.times
@@ -269,7 +269,7 @@ class Samples(Timed, Trajectory):
             )
         given: Any = self.names
         if isinstance(given, str) or not all(isinstance(name, str) for name in given):
-            raise SuppleError(f"names is {shown(given)}: give the names of the coordinates")
+            raise SuppleError(f"names is {brief(given)}: give the names of the coordinates")
         names = tuple(given)
         if names and len(names) != positions.shape[1]:
             raise SuppleError(
@@ -299,7 +299,7 @@ class Samples(Timed, Trajectory):
         return CubicSpline(self.t, self.positions, bc_type="clamped")
 
     @cached_property
-    def _prepared(self) -> Callable[[float], Motion]:
+    def _evaluator(self) -> Callable[[float], Motion]:
         """One time from the coefficients of the spline."""
         return _SplineMotion(self.t.tolist(), np.moveaxis(self._spline.c, 0, 1).copy())
 
@@ -366,7 +366,7 @@ def shaped(trajectory: Any, shaper: Shaper, rate: float | None = None) -> Any:
     1.1389
     """
     if not isinstance(shaper, Shaper):
-        raise SuppleError(f"shaper is {shown(shaper)}: give one made by supple.shaper('zvd', 7.2)")
+        raise SuppleError(f"shaper is {brief(shaper)}: give one made by supple.shaper('zvd', 7.2)")
     if isinstance(trajectory, Trajectory):
         if rate is not None:
             raise SuppleError("rate is for samples: a Trajectory needs none")

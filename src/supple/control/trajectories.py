@@ -20,9 +20,9 @@ from numpy.polynomial.polynomial import polyval
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Plotted
-from ..answers.held import Held, kept
-from ..answers.registry import called
-from ..arguments import checked, number, one_of, reals, shown, some, vector
+from ..answers.held import Immutable, frozen_property
+from ..answers.registry import import_function
+from ..arguments import brief, checked, number, one_of, reals, some, vector
 from ..errors import SuppleError
 from ..kernels.polynomial_table import PolynomialTable, tabulate
 
@@ -31,7 +31,6 @@ __all__ = [
     "NAMED",
     "PATHS",
     "CirclePath",
-    "Guided",
     "Hold",
     "InvertedU",
     "Joined",
@@ -41,6 +40,7 @@ __all__ = [
     "Repeated",
     "Slowed",
     "Trajectory",
+    "TrajectoryWithDetails",
     "WayPoints",
     "a_trajectory",
     "in_order",
@@ -70,7 +70,7 @@ LAW_COEFFICIENTS = {
 }
 
 
-class Trajectory(Held, Plotted, ABC):
+class Trajectory(Immutable, Plotted, ABC):
     """Desired motion of joints, or of a platform. Every move is a Trajectory.
 
     ``trajectory.at(t)`` returns position, velocity and acceleration; ``plot`` draws it, ``save``
@@ -177,7 +177,7 @@ class Trajectory(Held, Plotted, ABC):
             if t in (0.0, end):
                 return x.copy(), v.copy(), a.copy()
             return x.copy(), still.copy(), still.copy()
-        evaluate = self._prepared
+        evaluate = self._evaluator
         if evaluate is None:
             x, v, a = self._at_many(np.array([t]))
             return x[0], v[0], a[0]
@@ -194,7 +194,7 @@ class Trajectory(Held, Plotted, ABC):
         told = self.motion(np.clip(times, 0.0, self.duration))
         if not isinstance(told, tuple) or [np.ndim(each) for each in told] != [2, 2, 2]:
             raise SuppleError(
-                f"at(t) of {type(self).__name__} gave {shown(told)}: it must give position, "
+                f"at(t) of {type(self).__name__} gave {brief(told)}: it must give position, "
                 "velocity and acceleration, (N, joints) each for times (N,)"
             )
         x, v, a = told
@@ -212,7 +212,7 @@ class Trajectory(Held, Plotted, ABC):
         return first, last, read_only(np.zeros(each[0].shape[1])), end
 
     @cached_property
-    def _prepared(self) -> Callable[[float], Motion] | None:
+    def _evaluator(self) -> Callable[[float], Motion] | None:
         """How one time is evaluated: polynomials on pieces, None where they do not fit."""
         end = float(self.duration)
         marks = [0.0, *(t for t in self.seams if 1e-9 * end < t < (1 - 1e-9) * end), end]
@@ -251,7 +251,7 @@ class Trajectory(Held, Plotted, ABC):
             Samples per second; those of samples are kept as they are. The last sample is at or
             after the end.
         """
-        called("control.trajectory_files:save_trajectory")(self, path, rate)
+        import_function("control.trajectory_files:save_trajectory")(self, path, rate)
 
 
 class PreparedMotion:
@@ -274,7 +274,7 @@ def a_trajectory(name: str, value: Any) -> Trajectory:
     """Return a Trajectory, or raise a sentence that says how to get one."""
     if not isinstance(value, Trajectory):
         raise SuppleError(
-            f"{name} is {shown(value)}: give a Trajectory, such as "
+            f"{name} is {brief(value)}: give a Trajectory, such as "
             "supple.PointToPoint(start, end, time=1.0)"
         )
     return value
@@ -557,7 +557,7 @@ class WayPoints(Trajectory):
                 raise SuppleError(f"{name} is {getattr(self, name)!r}: give positive limits")
         _law(self.law)
 
-    @kept
+    @frozen_property
     def stretches(self) -> Array:
         """(k,) duration of each stretch, without the pauses."""
         d = np.abs(np.diff(np.asarray(self.points, float), axis=0))
@@ -803,7 +803,7 @@ class Joined(Trajectory):
     def smooth(self) -> bool:  # type: ignore[override]
         return any(part.smooth for part in self.parts)
 
-    @kept
+    @frozen_property
     def starts(self) -> Array:
         """(k + 1,) s, when each part begins, and the end."""
         return np.cumsum([0.0, *(part.duration for part in self.parts)])
@@ -890,7 +890,7 @@ def with_names(trajectory: Trajectory, names: tuple[str, ...]) -> Trajectory:
     return Reordered(trajectory, tuple(range(trajectory.size)), names)
 
 
-class Guided(Trajectory):
+class TrajectoryWithDetails(Trajectory):
     """What tells more about a move: its motion is that of `trajectory`, beside what else is known.
 
     The one duty of a kind is `trajectory`.

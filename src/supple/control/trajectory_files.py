@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..answers.answer import Answer
-from ..arguments import number, reals, shown
+from ..arguments import brief, number, reals
 from ..errors import SuppleError
-from ..files.disk import named
+from ..files.disk import as_path
 from ..files.joint_trajectories import (
     WRITABLE,
     JointTrajectory,
@@ -21,7 +21,7 @@ from ..files.joint_trajectories import (
     write_joint_trajectory,
 )
 from .shaping import Samples
-from .trajectories import Guided, Trajectory
+from .trajectories import Trajectory, TrajectoryWithDetails
 
 __all__ = [
     "READABLE",
@@ -110,7 +110,7 @@ def given_trajectory(name: str, value: Any, rate: float | None = None) -> Trajec
     if isinstance(value, tuple) and len(value) == 2 and np.ndim(value[1]) == 2:
         return Samples(*value)
     if value is None or isinstance(value, Mapping | set) or callable(value):
-        raise SuppleError(f"{name} is {shown(value)}: {GIVE}")
+        raise SuppleError(f"{name} is {brief(value)}: {GIVE}")
     positions = reals(name, value, GIVE)
     if positions.ndim not in (1, 2) or len(positions) < 2:
         raise SuppleError(f"{name} has shape {positions.shape}: {GIVE}")
@@ -136,14 +136,14 @@ def sample_times(trajectory: Trajectory, rate: float) -> Array:
 
 def save_trajectory(trajectory: Trajectory, path: str | Path, rate: float = 1000.0) -> Path:
     """Write a trajectory, see `Trajectory.save`."""
-    ending = named(path).suffix.lower()
+    ending = as_path(path).suffix.lower()
     if ending == ".nc" and isinstance(trajectory, Answer):
         Answer.save(trajectory, path)
         return Path(path)
     if ending not in WRITABLE:
         raise SuppleError(f"cannot write {path}: a trajectory ends in {', '.join(WRITABLE)}")
     kept = trajectory
-    while isinstance(kept, Guided):
+    while isinstance(kept, TrajectoryWithDetails):
         kept = kept.trajectory
     if isinstance(kept, Samples):
         t, header, begin = kept.t, _plain(kept.header), kept.begin

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Held
+from ..answers.held import Immutable
 from ..architectures.kinds import architecture_of
 from ..beams.basis import AssumedModes, Basis, FiniteElements
 from ..beams.fixed.elements import mesh
@@ -26,9 +26,9 @@ from ..beams.theory import Beam
 from ..robot import Robot
 from ..structure.link_parts import link_beam
 from .chains.chain import Chain, distal_loads
-from .locked import Pose, forms, locked_pose, mode_ratios, on_link, own_parts
+from .locked import LockedPose, forms, locked_pose, mode_ratios, on_link, own_parts
 
-__all__ = ["LIMIT", "Accuracy", "ModelWarning", "accuracy", "across", "sliding_error"]
+__all__ = ["LIMIT", "Accuracy", "ModelWarning", "accuracy", "sliding_error", "twisting_pose"]
 
 Array = NDArray[np.float64]
 SLIDING_LOOKS = (0.3, 0.5, 0.7, 1.0)  # of the whole length: where shapes that slide are compared
@@ -42,7 +42,7 @@ class ModelWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Accuracy(Held):
+class Accuracy(Immutable):
     """Comparison of a Model with the exact beams in one pose, joints locked.
 
     From ``model.check()``.
@@ -113,7 +113,7 @@ def accuracy(
     exact = [mesh(segment.beam, 2, "quintic", L) for segment, L in pose.each]
     if not any(part.size for part in exact):
         return None
-    right, ours = (_solved(pose, parts) for parts in (exact, own_parts(pose, chain)))
+    right, ours = (_solve_linear_model(pose, parts) for parts in (exact, own_parts(pose, chain)))
     if right is None or ours is None:
         return None
     static, modal = _errors(ours, right)
@@ -145,7 +145,7 @@ def sliding_error(chain: Chain) -> str:
         for fraction in SLIDING_LOOKS:
             length = fraction * slide.beam.L
             free = slide.beam.outside(length)
-            ours = invariants(free, slide.shaped(length), slide.end)
+            ours = invariants(free, slide.shapes_at(length), slide.end)
             fine = FiniteElements(SLIDING_ELEMENTS).shapes(0, free, slide.end)
             exact = invariants(free, fine, slide.end)
             for kind in PLANES:
@@ -171,7 +171,7 @@ def sliding_error(chain: Chain) -> str:
     return ""
 
 
-def across(robot: Any, basis: Basis, chain: Chain) -> Array | None:
+def twisting_pose(robot: Any, basis: Basis, chain: Chain) -> Array | None:
     """Return a pose where loads twist links that a basis was told not to twist; else None.
 
     All joints that turn are bent by a right angle, as far as their limits let them.
@@ -195,7 +195,7 @@ def across(robot: Any, basis: Basis, chain: Chain) -> Array | None:
     return theta
 
 
-def _solved(pose: Pose, parts: Sequence[OnBeam]) -> _Linear | None:
+def _solve_linear_model(pose: LockedPose, parts: Sequence[OnBeam]) -> _Linear | None:
     """Sag (3,), displacements under unit forces (3, 3) and frequencies; None if K is singular."""
     from scipy.linalg import eigh
 
@@ -237,7 +237,7 @@ def _errors(ours: _Linear, right: _Linear) -> tuple[float, float]:
     return static, abs(float(ours.omega[0] / right.omega[0]) - 1)
 
 
-def _remedy(robot: Any, pose: Pose, basis: Basis, chain: Chain, right: _Linear) -> str:
+def _remedy(robot: Any, pose: LockedPose, basis: Basis, chain: Chain, right: _Linear) -> str:
     """The first basis that brings the errors down, in words; else the best of those tried."""
     tried: list[tuple[float, str]] = []
     names = [link.name for link in chain.links]
@@ -275,13 +275,13 @@ def _remedy(robot: Any, pose: Pose, basis: Basis, chain: Chain, right: _Linear) 
                 shapes = next((known for like, known in made if like == key), None)
                 if shapes is None:
                     shapes = (
-                        other.sliding(i, beam, load).shaped(pose.length(name))
+                        other.sliding(i, beam, load).shapes_at(pose.length(name))
                         if slides
                         else other.carrying(i, beam, load, at)
                     )
                     made.append((key, shapes))
             parts.append(on_link(segment, L, shapes, pose.starts[k]))
-        found = _solved(pose, parts)
+        found = _solve_linear_model(pose, parts)
         if found is None:
             continue
         tried.append((max(_errors(found, right)), words))

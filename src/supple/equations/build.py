@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.base import warn_near
-from ..architectures.kinds import Delta, assembled, lower
+from ..architectures.kinds import DeltaKinematics, lower, tree_at_assembly
 from ..architectures.tree import Kinematics, Tree
-from ..arguments import checked, one_of, optional, shown, switch
+from ..arguments import brief, checked, one_of, optional, switch
 from ..beams.basis import AssumedModes, Basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
 from ..robot import Robot, a_robot
-from .accuracy import ModelWarning, accuracy, across, sliding_error
+from .accuracy import ModelWarning, accuracy, sliding_error, twisting_pose
 from .chain_functions import MANY, ChainFunctions
 from .chains.balls import Ball
-from .chains.chain import Chain, denoised, mimics
-from .chains.chain_equations import Laws, laws_of
+from .chains.chain import Chain, drop_rounding_noise, mimics
+from .chains.chain_equations import ChainEquations, laws_of
 from .chains.forces import Equations, held_together
 from .chains.sliders import Slider
 from .chains.tree import passive_values
@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _BuildRequest:
     """What a Model is built with."""
 
     basis: Basis
@@ -146,12 +146,12 @@ def build(
                 raise SuppleError(f"basis is missing: {bent}, give one such as AssumedModes(2)")
         basis = AssumedModes(1)
     if not isinstance(basis, Basis):
-        raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
-    asked = _Asked(basis, read, stiffening, damping_of(damping), compiled)
+        raise SuppleError(f"basis is {brief(basis)}: give a basis, such as AssumedModes(2)")
+    asked = _BuildRequest(basis, read, stiffening, damping_of(damping), compiled)
     made = replace(_built(robot, asked), modal_damping=modal_damping)
     parts, asks = (made.robot, made.basis, made.chain), "model.check()"
     found = accuracy(*parts, made.damping)
-    if (found is None or found.good) and (theta := across(*parts)) is not None:
+    if (found is None or found.good) and (theta := twisting_pose(*parts)) is not None:
         found, asks = accuracy(*parts, made.damping, theta), "model.check(theta)"
     if found is not None and not found.good:
         warnings.warn(f"{found} ({asks})", ModelWarning, stacklevel=3)
@@ -166,9 +166,9 @@ def _frozen(K: Array, D: Array, friction: Array) -> tuple[Array, Array, Array]:
     return K, D, friction
 
 
-def _built(robot: Robot, asked: _Asked) -> Model:
+def _built(robot: Robot, asked: _BuildRequest) -> Model:
     """The Model of a Tree; coordinates that closures or other joints determine are not in q."""
-    tree = assembled(robot)
+    tree = tree_at_assembly(robot)
     form, stiffening = tree.form, asked.stiffening
     if stiffening is None:
         stiffening = bool(form.closures)
@@ -235,7 +235,7 @@ def _built(robot: Robot, asked: _Asked) -> Model:
 
 
 # Trees whose unbent poses have a closed form: Newton's method of their closures starts there
-_UNBENT: dict[type[Kinematics], Callable[[Tree], Unbent]] = {Delta: unbent_delta}
+_UNBENT: dict[type[Kinematics], Callable[[Tree], Unbent]] = {DeltaKinematics: unbent_delta}
 
 
 def _check_start(tree: Tree) -> None:
@@ -281,7 +281,7 @@ def _friction(tree: Tree, opened: AssembledTree) -> Array:
     return friction
 
 
-def _tree_damping(tree: Tree, opened: AssembledTree, asked: _Asked) -> Array:
+def _tree_damping(tree: Tree, opened: AssembledTree, asked: _BuildRequest) -> Array:
     """Damping matrix over all coordinates of the tree: motors, passive joints and links."""
     chain = opened.chain
     held = replace(chain, followers=opened.places)
@@ -302,20 +302,20 @@ def _tree_damping(tree: Tree, opened: AssembledTree, asked: _Asked) -> Array:
     return D
 
 
-def _mass_matrix(laws: Laws, functions: Functions) -> Array:
+def _mass_matrix(laws: ChainEquations, functions: Functions) -> Array:
     """Mass matrix of an open tree at a configuration with nothing special about it."""
     chain = laws.chain
     q = np.zeros(chain.size)
     q[: len(chain.joints)] = 0.3 * (1 + np.arange(len(chain.joints)))
     for i, place in chain.lengths_at.items():
         q[place] = 0.7 * chain.links[i].inv.length
-    taped = isinstance(functions, ChainFunctions) and functions.taped
+    taped = isinstance(functions, ChainFunctions) and functions.uses_tapes
     if taped and chain.size >= MANY:  # where it is dear in single numbers
         return functions.evaluator("mass_matrix")(q)[0]
     return np.array(laws.mass(q.tolist()), float)
 
 
-def _damped_along(robot: Robot, asked: _Asked, laws: Laws) -> Laws:
+def _damped_along(robot: Robot, asked: _BuildRequest, laws: ChainEquations) -> ChainEquations:
     """The laws with sliders that know at which free length the robot's own damping was taken."""
     chain, links = laws.chain, list(laws.links)
     bent = [i for i in chain.sliding if chain.links[i].inv.count]
@@ -337,7 +337,7 @@ def _along_slides(chain: Chain, K: Array, D: Array) -> None:
         K[part, part] = D[part, part] = np.nan
 
 
-def _damping_matrix(robot: Robot, chain: Chain, asked: _Asked) -> Array:
+def _damping_matrix(robot: Robot, chain: Chain, asked: _BuildRequest) -> Array:
     """(N, N): joint damping on theta, the links' own on eta, or that of the robot's modes."""
     law, basis = asked.damping, asked.basis
     D = np.zeros((chain.size, chain.size))
@@ -353,7 +353,9 @@ def _damping_matrix(robot: Robot, chain: Chain, asked: _Asked) -> Array:
         D[k, k] = drive.made.damping
     for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
         if link.inv.count and link.slide is None:
-            D[part, part] += denoised(law.matrix(i, link.inv, file_ratio(robot, link.name)))
+            D[part, part] += drop_rounding_noise(
+                law.matrix(i, link.inv, file_ratio(robot, link.name))
+            )
     return D
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.scalars import dot, matvec, sub, vadd
-from ..kernels.tape import Recorder, Tape, played
-from .chains.chain_equations import Laws
+from ..kernels.tape import Recorder, Tape, record_function
+from .chains.chain_equations import ChainEquations
 from .chains.forces import Equations, dissipation, elastic, stiffness
 from .chains.sliders import given_beta
 from .evaluate import AnyEvaluator, TapeEvaluator, is_small, slope
@@ -64,15 +64,15 @@ class ChainFunctions(Functions):
         return lambda *given: found(*given, self._beta)
 
     @property
-    def taped(self) -> bool:
+    def uses_tapes(self) -> bool:
         """Whether numbers come from tapes: not with springs of balls, or C asked for."""
         laws = self._laws
-        plain = isinstance(laws, Laws) and not laws.balls
+        plain = isinstance(laws, ChainEquations) and not laws.balls
         return plain and not self._compile and self._beta is None
 
     def evaluator(self, name: str, near: bool = False) -> AnyEvaluator:
         """Return the function of this name for arrays, as a tape where that is possible."""
-        if near or not self.taped or name == "derivatives" or name not in self.names:
+        if near or not self.uses_tapes or name == "derivatives" or name not in self.names:
             return super().evaluator(name, near)
         if name not in self._made:
             n = self._laws.chain.size
@@ -91,14 +91,14 @@ class ChainFunctions(Functions):
 
         def make() -> Tape | None:
             laws, n, joints = self._laws, self._laws.chain.size, len(self._laws.chain.joints)
-            assert isinstance(laws, Laws)
+            assert isinstance(laws, ChainEquations)
             tape = Recorder(2 * n + 1 + (joints if law is None else 3 * joints))
             q, qd, u = tape.inputs[:n], tape.inputs[n : 2 * n], tape.inputs[2 * n + 1 :]
             A = np.linalg.inv(self.ends())
             tau: list[Any] | None = u
             if law is not None:
                 plain = [matvec(A.tolist(), x) for x in (q, qd)]
-                tau = played(law, [*plain[0], *plain[1], *u])
+                tau = record_function(law, [*plain[0], *plain[1], *u])
             if tau is None:
                 return None
             D = A.T @ np.asarray(laws.D, float) @ A
@@ -111,7 +111,7 @@ class ChainFunctions(Functions):
                 power = sub(power, dot(matvec(A.tolist(), qd), pushed))
             return tape.tape([*qd, *laws.forward_ends(q, qd, tau), power])
 
-        found: Tape | None = self.derived(("rate in ends", law), make)
+        found: Tape | None = self.cached(("rate in ends", law), make)
         return found
 
     def acceleration(self, q: Array, qd: Array, tau: Array) -> Array:
@@ -139,8 +139,8 @@ class ChainFunctions(Functions):
     def ends(self) -> Array:
         """Return B (N, N): B q are the coordinates of `forward_dynamics_ends`."""
         B = np.eye(self._laws.chain.size)
-        if isinstance(self._laws, Laws):
-            for i, block in enumerate(self._laws.turned[1]):
+        if isinstance(self._laws, ChainEquations):
+            for i, block in enumerate(self._laws.end_coordinate_links[1]):
                 own = self._laws.chain.own(i)
                 B[np.ix_(own, own)] = np.reshape(block, (len(block), len(block)))
         return B
@@ -193,7 +193,7 @@ def _outputs(name: str, laws: Equations, x: Mapping[str, list[Any]]) -> list[Any
         return [laws.mass(q)]
     if name in ("momentum", "bias", "gravity"):
         return [laws.inverse(q, qd, x.get("qdd", zero), gravity=name == "gravity")]
-    if name == "forward_dynamics_ends" and isinstance(laws, Laws):
+    if name == "forward_dynamics_ends" and isinstance(laws, ChainEquations):
         return [laws.forward_ends(q, qd, x["tau"])]
     if name.startswith("forward_dynamics"):
         return [laws.forward(q, qd, x["tau"], x.get("wrench"))]

@@ -11,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers.held import Held
+from ..answers.held import Immutable
 from ..architectures.kinds import architecture_of
-from ..arguments import number, shown
+from ..arguments import brief, number
 from ..beams.invariants import Invariants
 from ..errors import SuppleError
 from ..robot import Robot
@@ -34,7 +34,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-class Damping(Held, ABC):
+class Damping(Immutable, ABC):
     """How the links damp their own bending. A kind of damping has one duty:
 
     1. `matrix(i, inv, ratio)` returns the (k, k) damping matrix of link i; `ratio` is what the
@@ -74,7 +74,7 @@ class ModalDamping(Damping):
             zeta = np.broadcast_to(np.asarray(here, float), (count,))
         except (IndexError, OverflowError, TypeError, ValueError):
             raise SuppleError(
-                f"damping ratio {shown(given)}: give one value, one for each link, or for each "
+                f"damping ratio {brief(given)}: give one value, one for each link, or for each "
                 f"link one per mode (link {i + 1} has {count})"
             ) from None
         if not np.isfinite(zeta).all() or (zeta < 0).any():
@@ -172,7 +172,7 @@ def modal_matrix(M: Array, K: Array, zeta: Array) -> Array:
 
 def file_ratio(robot: Robot, name: str) -> float | None:
     """Return the damping ratio that the robot file gives a link, itself or by its material."""
-    described = architecture_of(robot).described(name)
+    described = architecture_of(robot).part_of_segment(name)
     if described is None:
         return None
     material = robot.material(described)
@@ -187,7 +187,7 @@ def damping_of(given: Damping | float | None) -> Damping:
         return ModalDamping(given)
     if not isinstance(given, Damping):
         raise SuppleError(
-            f"damping is {shown(given)}: give a ratio, a ModalDamping or a StiffnessRoot"
+            f"damping is {brief(given)}: give a ratio, a ModalDamping or a StiffnessRoot"
         )
     return given
 

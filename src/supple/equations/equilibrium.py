@@ -75,7 +75,7 @@ def standing(model: Model, theta: ArrayLike | None) -> Model:
     branch = lower(functions.loops.robot).branch(at[None])
     if not branch.x.shape[1] or not branch.reached:
         return model
-    q, near = assembled_pose(model, at), functions.loops.near(branch.x)[0]
+    q, near = assembled_pose(model, at), functions.loops.unbent_dependent(branch.x)[0]
     there = functions.evaluator("followers")(q)[0]
     if np.abs(there - near).max(initial=0.0) < BESIDE:
         return model
@@ -204,5 +204,5 @@ def total_stiffness(model: Model, q: Array) -> Array:
         by_q = slope(ca.Function("hold", x, [gravity(*x) + elastic(*x)]), 0)
         return Evaluator(ca.Function("slope", [at], [by_q(at, *near)]) if near else by_q, True)
 
-    K: Array = functions.derived("gravity slope", make)(q)[0]
+    K: Array = functions.cached("gravity slope", make)(q)[0]
     return K

@@ -25,7 +25,7 @@ __all__ = [
     "TapeEvaluator",
     "casadi",
     "column",
-    "compiled",
+    "compile_function",
     "is_small",
     "slope",
     "view",
@@ -69,7 +69,7 @@ class Evaluator:
         if batch not in kept:
             if len(kept) > 4:
                 kept.pop(next(key for key in kept if key is not None))
-            kept[batch] = _bound(self.function, batch)
+            kept[batch] = _bind_buffers(self.function, batch)
         _, inputs, outputs, run = kept[batch]
         for held, given in zip(inputs, args, strict=True):
             held[...] = given
@@ -87,13 +87,13 @@ class Evaluator:
 
         They live as long as this evaluator.
         """
-        kept, inputs, outputs, run = _bound(self.function, None)
+        kept, inputs, outputs, run = _bind_buffers(self.function, None)
         self._lent.append((kept, inputs, outputs))
         return inputs, outputs, run
 
     def rows(self, batch: int) -> tuple[Array, Array, Any]:
         """Return rows to fill (batch, .), rows to read, and the call or program between them."""
-        kept, inputs, outputs, run = _bound(self.function, batch)
+        kept, inputs, outputs, run = _bind_buffers(self.function, batch)
         self._lent.append((kept, inputs, outputs))
         x = np.zeros((batch, sum(part.shape[1] for part in inputs)))
         out = np.zeros((batch, sum(part.shape[1] for part in outputs)))
@@ -149,7 +149,7 @@ class TapeEvaluator:
 
     def buffers(self) -> tuple[list[Array], list[Array], Any]:
         """Return arrays to fill, arrays to read and the call between them: a loop's fast path."""
-        x, out, run = self.tape.bound()
+        x, out, run = self.tape.bind()
         ends = np.cumsum(self._widths)[:-1]
         return np.split(x, ends), np.split(out, self._ends), run
 
@@ -179,7 +179,7 @@ def view(array: Any) -> memoryview:
     return memoryview(array.reshape(-1))
 
 
-def _bound(function: Any, batch: int | None) -> tuple[Any, list[Array], list[Array], Any]:
+def _bind_buffers(function: Any, batch: int | None) -> tuple[Any, list[Array], list[Array], Any]:
     lead = () if batch is None else (batch,)
     inputs = [np.zeros((*lead, function.numel_in(i))) for i in range(function.n_in())]
     outputs = [np.zeros((*lead, function.numel_out(i))) for i in range(function.n_out())]
@@ -229,7 +229,7 @@ def slope(function: Any, k: int) -> Any:
     return ca.Function("slope", x, [ca.densify(along.call([*x, *found, *seeds])[0])])
 
 
-def compiled(function: Any, optimisation: str = "-O2") -> Any:
+def compile_function(function: Any, optimisation: str = "-O2") -> Any:
     """Return the same CasADi function as generated C, built with the system's C compiler."""
     import casadi as ca
 

@@ -16,7 +16,7 @@ from ..errors import SuppleError
 from ..robot import Robot
 from .chains.chain import Chain
 from .evaluate import AnyEvaluator, Evaluator, slope
-from .evaluate import compiled as as_c
+from .evaluate import compile_function as as_c
 
 __all__ = ["INPUTS", "Functions", "LoopFunctions", "near_at", "need_open", "slope_of"]
 
@@ -82,7 +82,7 @@ class Functions(Mapping[str, Any], ABC):
         """Return the damping ratios of a link that slides."""
         return []
 
-    def spread(self, q: Array, near: Array | None = None) -> tuple[Chain | None, Array]:
+    def tree_coordinates(self, q: Array, near: Array | None = None) -> tuple[Chain | None, Array]:
         """Return the tree whose loops were closed and its coordinates at states (.., N).
 
         None and q itself where no coordinate was left out. `near` (.., W): about where the
@@ -96,7 +96,7 @@ class Functions(Mapping[str, Any], ABC):
         return CoordinateMap(())
 
     @property
-    def beside(self) -> list[Any]:
+    def guess_symbols(self) -> list[Any]:
         """What expressions take besides their inputs: symbols near the followers, if bound."""
         return []
 
@@ -145,7 +145,7 @@ class Functions(Mapping[str, Any], ABC):
             self._expressions[name] = self.make(name)
         return self._expressions[name]
 
-    def derived(self, key: Any, make: Callable[..., Any], *given: Any) -> Any:
+    def cached(self, key: Any, make: Callable[..., Any], *given: Any) -> Any:
         """Return make(..), made once from these functions, such as a step of an integrator.
 
         The last MOST_DERIVED that were asked for are cached: a designer who tries a thousand gains
@@ -188,7 +188,7 @@ class LoopFunctions(Functions):
 
 def slope_of(functions: Functions, name: str, k: int) -> Evaluator:
     """Return the Jacobian of a function's first output by its input k, for arrays, made once."""
-    made = functions.derived(("slopes", name), dict)
+    made = functions.cached(("slopes", name), dict)
     if k not in made:
         made[k] = Evaluator(slope(functions.expression(name), k), True)
     found: Evaluator = made[k]

@@ -14,7 +14,7 @@ from ..beams.sliding.elements import SlidingElements
 from ..errors import SuppleError
 from ..link_loads import DistributedLoad, Load, PointLoad
 from .chain_functions import ChainFunctions
-from .chains.chain_equations import Laws, LoadedSection, loaded_laws
+from .chains.chain_equations import ChainEquations, LoadedSection, loaded_laws
 from .closed.coupled import ClosedFunctions
 from .functions import Functions
 from .model import Model
@@ -48,12 +48,12 @@ def tip_loaded_model(model: Model, wrench: Array) -> Model:
     return _with_sections(model, laws, [LoadedSection(tip, np.asarray(wrench, float))])
 
 
-def _laws_of(model: Model) -> Laws:
+def _laws_of(model: Model) -> ChainEquations:
     """The equations of a Model over all coordinates of its tree."""
     functions = model.functions
     if isinstance(functions, ClosedFunctions):
         return functions.loops.laws
-    if isinstance(functions, ChainFunctions) and isinstance(functions.laws, Laws):
+    if isinstance(functions, ChainFunctions) and isinstance(functions.laws, ChainEquations):
         return functions.laws
     raise SuppleError(
         "loads on links act on models that supple reads its own way: leave out reading, "
@@ -61,7 +61,7 @@ def _laws_of(model: Model) -> Laws:
     )
 
 
-def _with_sections(model: Model, laws: Laws, sections: Sequence[LoadedSection]) -> Model:
+def _with_sections(model: Model, laws: ChainEquations, sections: Sequence[LoadedSection]) -> Model:
     """The Model with wrenches on sections of its tree."""
     changed = loaded_laws(laws, sections)
     functions: Functions = model.functions
@@ -77,7 +77,7 @@ def _with_sections(model: Model, laws: Laws, sections: Sequence[LoadedSection]) 
     return replace(model, functions=functions)
 
 
-def _sections(laws: Laws, load: Load) -> list[LoadedSection]:
+def _sections(laws: ChainEquations, load: Load) -> list[LoadedSection]:
     """Return where a load acts on its link, and with which wrenches (6,)."""
     i = laws.chain.index(load.link)
     part = laws.chain.links[i]
@@ -94,7 +94,7 @@ def _sections(laws: Laws, load: Load) -> list[LoadedSection]:
         # At fractions of the free length, whatever it is
         breaks = np.linspace(0.0, 1.0, SLIDING_STRETCHES + 1)
         if isinstance(part.slide, SlidingElements):
-            breaks = part.slide.shaped(length).breaks / length
+            breaks = part.slide.shapes_at(length).breaks / length
         places, weights = gauss_points(breaks, LEAST_POINTS)
         for fraction, weight in zip(places.tolist(), weights.tolist(), strict=True):
             wrench = np.concatenate([weight * load.at(fraction), np.zeros(3)])
@@ -112,7 +112,7 @@ def _sections(laws: Laws, load: Load) -> list[LoadedSection]:
     return found
 
 
-def _section(laws: Laws, i: int, x: float, wrench: Array) -> LoadedSection:
+def _section(laws: ChainEquations, i: int, x: float, wrench: Array) -> LoadedSection:
     """A wrench on the section at x metres of a link that does not slide."""
     part = laws.chain.links[i]
     fields = fields_at(part.shapes, x, bool(part.inv.pairs))

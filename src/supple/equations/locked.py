@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.kinds import lower
-from ..architectures.tree import placed
+from ..architectures.tree import place_links
 from ..assembly import Coordinates, assemble, coordinates, kept_shut
 from ..beams.basis import Basis
 from ..beams.fixed.elements import mesh
@@ -24,13 +24,21 @@ from ..structure import FOUNDATION, Segment, Structure, structure_of
 from .chains.chain import Chain
 from .damping import modal_matrix
 
-__all__ = ["Pose", "forms", "locked_pose", "modal_damping", "mode_ratios", "on_link", "own_parts"]
+__all__ = [
+    "LockedPose",
+    "forms",
+    "locked_pose",
+    "modal_damping",
+    "mode_ratios",
+    "on_link",
+    "own_parts",
+]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Pose:
+class LockedPose:
     """Where a robot stands: joint coordinates, its Structure, and which segment is the tip.
 
     Attributes:
@@ -64,7 +72,7 @@ class Pose:
 
 def locked_pose(
     robot: Robot, basis: Basis, chain: Chain, theta: ArrayLike | None = None
-) -> Pose | None:
+) -> LockedPose | None:
     """Return a robot at theta, by default where its basis was made or where it usually stands.
 
     That is `at`; else with its joints at zero and links that slide out to their ends, and where
@@ -84,22 +92,22 @@ def locked_pose(
     turns: dict[str, Array] = {}
     for i, link in enumerate(chain.links):
         if link.passive and link.freedoms > 1:
-            moved = placed(found, where.at[:1])
+            moved = place_links(found, where.at[:1])
             own = [k for k, c in enumerate(found.joints.coordinates) if c.link == i]
             R = structure.R[0, names.index(link.name)]
             turns[link.name] = np.concatenate([moved.v[0, own] @ R, moved.w[0, own] @ R], axis=1).T
     hung = found.hangs(tuple(dict.fromkeys(structure.links))).tip
     tip = structure.pieces(list(dict.fromkeys(structure.links))[hung])[-1]
-    return Pose(where.theta[0], structure, tip, turns)
+    return LockedPose(where.theta[0], structure, tip, turns)
 
 
-def own_parts(pose: Pose, chain: Chain) -> list[OnBeam]:
+def own_parts(pose: LockedPose, chain: Chain) -> list[OnBeam]:
     """Return the functions of a Model on the segments, of links that slide at their length."""
     shapes = {link.name: link.shapes for link in chain.links}
     for i in chain.sliding:
         name, slide = chain.links[i].name, chain.links[i].slide
         if slide is not None and slide.count:
-            shapes[name] = slide.shaped(pose.length(name))
+            shapes[name] = slide.shapes_at(pose.length(name))
     every = zip(pose.each, pose.structure.links, pose.starts, strict=True)
     return [on_link(segment, L, shapes.get(name), at) for (segment, L), name, at in every]
 
@@ -136,14 +144,14 @@ def forms(structure: Structure, parts: Sequence[OnBeam]) -> tuple[Coordinates, A
     return z, M, K
 
 
-def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, Array, Array]:
+def _elastic(pose: LockedPose, chain: Chain) -> tuple[Array, Array, Array, Array]:
     """M and K over y, the elastic coordinates [eps, eta] in turn and then what is loose.
 
     That is what no loop holds of the passive joints. Last, y per unit q and q per unit y.
     """
     parts = own_parts(pose, chain)
     z, M, K = forms(pose.structure, parts)
-    T, passive, kept = _moved(pose, chain, parts, z)
+    T, passive, kept = _tree_slopes(pose, chain, parts, z)
     places = np.flatnonzero(T.any(axis=0))
     T, loose = T[:, places], np.zeros((z.size, 0))
     given = T.copy()
@@ -182,8 +190,8 @@ def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, Array, Array]:
     return T.T @ M @ T, T.T @ K @ T, Y, Q
 
 
-def _moved(
-    pose: Pose, chain: Chain, parts: Sequence[OnBeam], z: Coordinates
+def _tree_slopes(
+    pose: LockedPose, chain: Chain, parts: Sequence[OnBeam], z: Coordinates
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
     """(z, N) what z is per unit of the elastic coordinates of q, and of the tree's passive ones.
 
@@ -242,7 +250,7 @@ def _given_way(chain: Chain, structure: Structure, i: int, k: int, first: int) -
     if k in chain.eps:
         about = np.concatenate([np.zeros(3), np.asarray(chain.links[k].axis)])
         E = np.column_stack([about, E])
-    if support.crossed:
+    if support.is_universal_cross:
         own = np.array([r.toward(0) for r in segment.releases[:first]]).T
         n = np.cross(own[3:, 0], own[3:, 1])
         E = np.column_stack([E, np.concatenate([np.zeros(3), n / np.linalg.norm(n)])])
@@ -255,7 +263,7 @@ def _given_way(chain: Chain, structure: Structure, i: int, k: int, first: int) -
     return np.vstack([np.zeros((first, E.shape[1])), shared])
 
 
-def modal_damping(pose: Pose, chain: Chain, ratio: float) -> Array:
+def modal_damping(pose: LockedPose, chain: Chain, ratio: float) -> Array:
     """Return D (N, N) over q: one ratio for every mode of the whole robot, motors locked.
 
     D = 2 zeta sum omega_j (M phi_j)(M phi_j)' at this pose, kept along; what is loose has omega = 0
@@ -266,7 +274,7 @@ def modal_damping(pose: Pose, chain: Chain, ratio: float) -> Array:
     return D
 
 
-def mode_ratios(pose: Pose, chain: Chain, D: Array) -> Array:
+def mode_ratios(pose: LockedPose, chain: Chain, D: Array) -> Array:
     """Return phi' D phi / 2 omega of the whole robot's modes, rising, motors locked."""
     from scipy.linalg import eigh
 

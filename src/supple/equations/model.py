@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Held, short, still
-from ..answers.registry import called
+from ..answers.held import Immutable, short, still
+from ..answers.registry import import_function
 from ..architectures.coordinate_map import CoordinateMap
 from ..architectures.kinds import architecture_of
-from ..arguments import instance, number, one_of, reals, shown
+from ..arguments import brief, instance, number, one_of, reals
 from ..beams.basis import AssumedModes, Basis
 from ..errors import SuppleError
 from ..robot import Motor, Robot
@@ -41,7 +41,7 @@ def _check(model: Model, theta: ArrayLike | None = None) -> Accuracy:
 
 
 @dataclass(frozen=True)
-class Model(Held):
+class Model(Immutable):
     """Equations of motion M(q) qdd + h(q, qd) + D qd + K q + g(q) = B tau of one robot.
 
     From `supple.build`. q = [theta, eps, eta], see `coordinates`. Every function takes one state,
@@ -97,8 +97,8 @@ class Model(Held):
         still(self.chain)
         super().__post_init__()
 
-    def _told(self) -> list[tuple[str, str]]:
-        return [("coordinates", short(self.coordinates)), *super()._told()]
+    def _summary_rows(self) -> list[tuple[str, str]]:
+        return [("coordinates", short(self.coordinates)), *super()._summary_rows()]
 
     check = _check
 
@@ -108,7 +108,7 @@ class Model(Held):
         what: `shapes`.  path: a picture to write (.png, .svg, .pdf).
         """
         one_of("shapes")("what", what)
-        return called("view.figures.motion:plot_link_shapes")(self, path)
+        return import_function("view.figures.motion:plot_link_shapes")(self, path)
 
     @property
     def size(self) -> int:
@@ -251,7 +251,7 @@ class Model(Held):
         slides = i in chain.sliding and i not in chain.lengths_at
         if slides or chain.eta[i].stop - chain.eta[i].start < chain.links[i].inv.count:
             # loops determine some of its coordinates
-            tree, x = self.functions.spread(x, near)
+            tree, x = self.functions.tree_coordinates(x, near)
             chain = tree or chain
         own = x[..., chain.own(i)]
         here = link_deflection(chain.links[i], own, fraction, self.stiffening)
@@ -313,7 +313,7 @@ class Model(Held):
         arrays = {word: self._array(word, value) for word, value in given.items()}
         leads = {array.shape[:-1] for array in arrays.values()} - {()}
         if not leads:
-            return self._closed(arrays, self.functions.evaluator(name)(*arrays.values()))
+            return self._require_closed(arrays, self.functions.evaluator(name)(*arrays.values()))
         if len(leads) > 1:
             raise SuppleError(
                 f"{', '.join(given)} have batches of different shapes: {sorted(leads)}"
@@ -322,10 +322,10 @@ class Model(Held):
         flat = [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
         if len(lead) > 1 or lead == (0,):
             flat = [a.reshape(-1, a.shape[-1]) for a in flat]
-        found = self._closed(arrays, self.functions.evaluator(name)(*flat))
+        found = self._require_closed(arrays, self.functions.evaluator(name)(*flat))
         return tuple(out.reshape(*lead, *out.shape[1:]) for out in found)
 
-    def _closed(self, at: dict[str, Array], found: tuple[Array, ...]) -> tuple[Array, ...]:
+    def _require_closed(self, at: dict[str, Array], found: tuple[Array, ...]) -> tuple[Array, ...]:
         """The same, unless loops stayed open."""
         if isinstance(self.functions, LoopFunctions):
             for out in found:
@@ -354,7 +354,7 @@ def a_model(name: str, given: Any) -> Model:
     """Return a Model, or raise a sentence that says how to get one."""
     if isinstance(given, Model):
         return given
-    what = "a Robot" if isinstance(given, Robot) else shown(given)
+    what = "a Robot" if isinstance(given, Robot) else brief(given)
     raise SuppleError(
         f"{name} is {what}: give a Model, such as supple.build(robot, supple.AssumedModes(2))"
     )

@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from ..kernels.scalars import Matrix, Scalar, transpose
-from .chains.link_inertia import Numbers
+from .chains.link_inertia import LinkNumbers
 from .chains.sliders import Slider
 
-__all__ = ["Named", "named_links"]
+__all__ = ["NamedConstants", "named_links"]
 
 AXES = "xyz"
 Symbol = Callable[[str], Any]
 
 
-class Named:
+class NamedConstants:
     """Symbols made so far, each with its value; a number that is zero stays a structural zero.
 
     Attributes:
@@ -74,7 +74,9 @@ def _minus(x: Scalar) -> Scalar:
     return x if isinstance(x, float) and x == 0.0 else -x
 
 
-def named_links(links: Sequence[Numbers | Slider], table: Named, kinematics: bool = False) -> Any:
+def named_links(
+    links: Sequence[LinkNumbers | Slider], table: NamedConstants, kinematics: bool = False
+) -> Any:
     """Return the links with inertial constants as symbols; lengths and end values too if asked.
 
     Names of link i: m, md, Jo (mass, first and second moment), v (int m N), w (int m x N),
@@ -82,7 +84,7 @@ def named_links(links: Sequence[Numbers | Slider], table: Named, kinematics: boo
 
     Source: [DeLuca1991], Eq. (24), for any arm.
     """
-    out: list[Numbers | Slider] = []
+    out: list[LinkNumbers | Slider] = []
     for i, link in enumerate(links, 1):
         if isinstance(link, Slider):
             # Link i, which slides, with its inertia as symbols; numbers of its shapes stay

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Literal
 
-from ..answers.held import Held
+from ..answers.held import Immutable
 from ..architectures.tree import Tree
-from ..arguments import one_of, shown
+from ..arguments import brief, one_of
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
 from .chains.chain import Chain
@@ -69,7 +69,7 @@ class PaperReading(ABC):
 
 
 @dataclass(frozen=True)
-class Reading(Held):
+class Reading(Immutable):
     """How the equations of motion are written: correctly (the defaults), or as a paper prints them.
 
     Parameters
@@ -143,7 +143,7 @@ class Reading(Held):
         if isinstance(reading, str) and reading in READINGS:
             return READINGS[reading]
         raise SuppleError(
-            f"reading is {shown(reading)}: give a Reading, or one of {', '.join(READINGS)}"
+            f"reading is {brief(reading)}: give a Reading, or one of {', '.join(READINGS)}"
         )
 
 

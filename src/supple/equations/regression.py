@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from .chains.chain_equations import Laws, laws_of
+from .chains.chain_equations import ChainEquations, laws_of
 from .chains.forces import Equations
 from .chains.sliders import Slider
-from .closed.coupled import ClosedFunctions, freed
+from .closed.coupled import ClosedFunctions, project_to_independent
 from .model import Model
-from .named_constants import Named, named_links
+from .named_constants import NamedConstants, named_links
 
 __all__ = ["regressor_function"]
 
@@ -39,7 +39,7 @@ def regressor_function(model: Model, gravity: bool) -> tuple[tuple[str, ...], Ar
         )
     import casadi as ca
 
-    table = Named(ca.SX.sym)
+    table = NamedConstants(ca.SX.sym)
     links = named_links(laws_of(chain, np.zeros((chain.size,) * 2)).links, table)
     rotors = {i: table.scalar(f"J_r{i + 1}", float(chain.links[i].rotor)) for i in chain.sprung}
     q, qd, qdd = (ca.SX.sym(word, chain.size) for word in ("q", "qd", "qdd"))
@@ -52,7 +52,7 @@ def regressor_function(model: Model, gravity: bool) -> tuple[tuple[str, ...], Ar
         raise SuppleError(
             "a regressor of deflection 'paper' or 'literal' needs bodies centred on their points"
         )
-    laws: Equations = Laws(chain, links, zero, zero)
+    laws: Equations = ChainEquations(chain, links, zero, zero)
     for paper in model.reading.plug_ins:
         laws = paper.equations(laws, model.reading)
     efforts: Any = ca.vertcat(*laws.inverse(a, b, c, gravity=gravity))
@@ -63,5 +63,5 @@ def regressor_function(model: Model, gravity: bool) -> tuple[tuple[str, ...], Ar
     Y = ca.densify(ca.jacobian(efforts, pi))
     function = ca.Function("regressor", [q, qd, qdd], ca.cse([Y]))
     if isinstance(functions, ClosedFunctions):
-        function = freed(functions, function)
+        function = project_to_independent(functions, function)
     return tuple(table.values), np.array([*table.values.values()]), function

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import checked, shown
+from ..arguments import brief, checked
 from ..control.controllers import Controller
 from ..control.linear import LinearController
 from ..control.sampled import Sampled
@@ -25,7 +25,7 @@ NO_LIMIT = 1e308  # effort that is never asked for
 def _a_name(word: str, value: Any) -> str:
     if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,60}", value):
         return value
-    raise SuppleError(f"{word} is {shown(value)}: give a name that C allows, such as 'law'")
+    raise SuppleError(f"{word} is {brief(value)}: give a name that C allows, such as 'law'")
 
 
 @checked(model=a_model, name=_a_name)
@@ -83,7 +83,7 @@ def c_code(controller: Controller | Sampled, model: Model, name: str = "law") ->
         limit = controller.by_joint("effort_limit", model)
     if not isinstance(law, Controller):
         raise SuppleError(
-            f"controller is {shown(law)}: give a Controller, alone or in supple.Sampled"
+            f"controller is {brief(law)}: give a Controller, alone or in supple.Sampled"
         )
     law.check(model)
     if not isinstance(law, LinearController):

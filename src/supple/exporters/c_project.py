@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import optional, shown, switch
+from ..arguments import brief, optional, switch
 from ..control.controllers import Controller
 from ..control.linear import LinearController
 from ..control.observers import Observer
@@ -52,13 +52,13 @@ def _outputs(name: str, value: Any) -> Any:
 def _controller(name: str, value: Any) -> Any:
     if isinstance(value, Controller | Sampled):
         return value
-    raise SuppleError(f"{name} is {shown(value)}: give a Controller, alone or in supple.Sampled")
+    raise SuppleError(f"{name} is {brief(value)}: give a Controller, alone or in supple.Sampled")
 
 
 def _observer(name: str, value: Any) -> Any:
     if isinstance(value, Observer) and value.period is not None:
         return value
-    raise SuppleError(f"{name} is {shown(value)}: give supple.observer(model, theta, period=..)")
+    raise SuppleError(f"{name} is {brief(value)}: give supple.observer(model, theta, period=..)")
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ def _controller_texts(request: Request) -> tuple[list[CFunction], list[tuple[str
             given.check(model)
             law, limit = given.law, given.by_joint("effort_limit", model)
         if not isinstance(law, Controller):
-            raise SuppleError(f"controller is {shown(law)}: give a Controller")
+            raise SuppleError(f"controller is {brief(law)}: give a Controller")
         law.check(model)
         if isinstance(law, LinearController):
             if isinstance(given, Sampled):

@@ -44,7 +44,7 @@ from .names import xml_text
 from .skeleton import Skeleton, skeleton_of
 from .urdf_files import UrdfFiles
 
-__all__ = ["ENGINES", "Asked", "Engine", "Question"]
+__all__ = ["ENGINES", "Asked", "Engine", "EngineAnswer"]
 
 Array = NDArray[np.float64]
 AXES = "xyz"
@@ -52,7 +52,7 @@ UNIT_FORCE = np.array([0.0, 1.0, 0.0])  # N, on the tip of robots without weight
 
 
 @dataclass(frozen=True)
-class Question:
+class EngineAnswer:
     """One number of ours beside one of theirs; `scale` is what their difference is divided by."""
 
     question: str
@@ -167,21 +167,21 @@ class Engine(ABC):
         return ""
 
     @abstractmethod
-    def answers(self, asked: Asked, mesh: int) -> list[Question]:
+    def answers(self, asked: Asked, mesh: int) -> list[EngineAnswer]:
         """Return the answers of this engine."""
 
 
-def _vector_rows(words: str, ours: Array, theirs: Array) -> list[Question]:
+def _vector_rows(words: str, ours: Array, theirs: Array) -> list[EngineAnswer]:
     """One row for each axis, their differences over the length of ours."""
     scale = float(np.linalg.norm(ours)) or 1.0
     pairs = zip(AXES, ours, theirs, strict=True)
-    return [Question(f"{words} {axis}", float(a), float(b), scale) for axis, a, b in pairs]
+    return [EngineAnswer(f"{words} {axis}", float(a), float(b), scale) for axis, a, b in pairs]
 
 
-def _frequency_rows(asked: Asked, theirs: Array) -> list[Question]:
+def _frequency_rows(asked: Asked, theirs: Array) -> list[EngineAnswer]:
     rows = []
     for k, (ours, found) in enumerate(zip(asked.exact_hz, theirs, strict=False)):
-        rows.append(Question(f"frequency {k + 1}, Hz", float(ours), float(found)))
+        rows.append(EngineAnswer(f"frequency {k + 1}, Hz", float(ours), float(found)))
     return rows
 
 
@@ -197,14 +197,14 @@ class MujocoEngine(Engine):
             return str(problem)
         return ""
 
-    def answers(self, asked: Asked, mesh: int) -> list[Question]:
+    def answers(self, asked: Asked, mesh: int) -> list[EngineAnswer]:
         import mujoco
 
         first = 2 * np.pi * float(asked.exact_hz[0]) if len(asked.exact_hz) else 0.0
         tree = chain_model(asked.robot, asked.theta, mesh, first, [])
         model = loaded_model(ElementTree.tostring(tree, "unicode"))
         data = pose_model(model, asked.robot, asked.theta)
-        rows = [Question("mass, kg", asked.mass, float(model.body_mass.sum()))]
+        rows = [EngineAnswer("mass, kg", asked.mass, float(model.body_mass.sum()))]
         start = np.array(data.site("tip").xpos)
         rows += _vector_rows("tip", asked.tip, start)
         M, K, fastest = structure_matrices(model, data)
@@ -265,7 +265,7 @@ class ExudynEngine(Engine):
             return str(problem)
         return ""
 
-    def answers(self, asked: Asked, mesh: int) -> list[Question]:
+    def answers(self, asked: Asked, mesh: int) -> list[EngineAnswer]:
         from .export import export
 
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -280,7 +280,7 @@ class ExudynEngine(Engine):
             script = runpy.run_path(str(out.files[0]))
             given = np.load(out.files[1])
             masses = float(given["masses"].sum())
-            rows = [Question("mass, kg", asked.mass, masses)]
+            rows = [EngineAnswer("mass, kg", asked.mass, masses)]
             rows += _frequency_rows(asked, out.frequency_hz)
             moved = self._motion(asked, script, given)
         if moved is not None:
@@ -329,7 +329,7 @@ class PinocchioEngine(Engine):
             return f"{asked.robot.name} has joints about several axes, which are not asked here"
         return ""
 
-    def answers(self, asked: Asked, mesh: int) -> list[Question]:
+    def answers(self, asked: Asked, mesh: int) -> list[EngineAnswer]:
         import pinocchio
 
         from .urdf_files import urdf_text
@@ -346,7 +346,9 @@ class PinocchioEngine(Engine):
                 [np.cos(value), np.sin(value)] if joint.nq == 2 else value
             )
             places.append(int(joint.idx_v))
-        rows = [Question("mass, kg", asked.mass, float(sum(body.mass for body in model.inertias)))]
+        rows = [
+            EngineAnswer("mass, kg", asked.mass, float(sum(body.mass for body in model.inertias)))
+        ]
         pinocchio.framesForwardKinematics(model, data, q)
         tip = np.array(data.oMf[model.getFrameId("tip")].translation)
         rows += _vector_rows("tip", asked.tip, tip)
@@ -371,7 +373,7 @@ class PinocchioEngine(Engine):
         scale = float(np.abs(wanted).max()) or 1.0
         for k, (a, b) in enumerate(zip(wanted, found, strict=True)):
             rows.append(
-                Question(f"effort of joint {k + 1}, links rigid", float(a), float(b), scale)
+                EngineAnswer(f"effort of joint {k + 1}, links rigid", float(a), float(b), scale)
             )
         return rows
 
@@ -407,7 +409,7 @@ class OpenseesEngine(Engine):
             return f"{name} stands on a foundation, which is not built there"
         return ""
 
-    def answers(self, asked: Asked, mesh: int) -> list[Question]:
+    def answers(self, asked: Asked, mesh: int) -> list[EngineAnswer]:
         ops = _opensees()
         assert ops is not None
         ends = self._build(ops, asked, mesh)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
 from ..architectures.kinds import architecture_of
-from ..arguments import checked, instance, optional, reals, shown, whole
+from ..arguments import brief, checked, instance, optional, reals, whole_number
 from ..beams.basis import AssumedModes, Basis
 from ..equations.accuracy import ModelWarning
 from ..equations.build import build
@@ -75,7 +75,7 @@ def _robot_or_model(name: str, given: Any) -> Robot | Model:
 def _format(name: str, given: Any) -> str:
     if isinstance(given, str) and given in EXPORTERS:
         return given
-    raise SuppleError(f"{name} is {shown(given)}: it must be one of {', '.join(EXPORTERS)}")
+    raise SuppleError(f"{name} is {brief(given)}: it must be one of {', '.join(EXPORTERS)}")
 
 
 @checked(
@@ -85,7 +85,7 @@ def _format(name: str, given: Any) -> str:
     theta0=optional(reals),
     q0=optional(reals),
     name=optional(instance(str, "a word")),
-    count=whole(1, 50),
+    count=whole_number(1, 50),
 )
 def export(
     robot_or_model: Robot | Model | str,

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import whole
+from ..arguments import whole_number
 from ..errors import SuppleError
 from ..files.disk import fill, write_text, writing
 from ..robot import Robot
@@ -31,7 +31,7 @@ class Exudyn(Exporter):
     """A folder with `NAME.py` and `NAME.npz`; the script needs Exudyn and NumPy alone."""
 
     about: ClassVar = "Exudyn script and numbers: segments and springs on a kinematic tree"
-    options: ClassVar = {"segments": whole(1, 200)}
+    options: ClassVar = {"segments": whole_number(1, 200)}
 
     def refuse(self, robot: Robot) -> None:
         """Raise where the tree or its closures cannot be held."""

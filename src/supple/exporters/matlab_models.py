@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import listed, optional, rows
+from ..arguments import as_list, optional, rows
 from ..equations.equilibrium import assembled_pose, standing
 from ..errors import SuppleError
 from ..files.disk import fill, writing
@@ -28,7 +28,7 @@ class MatlabModels(Exporter):
 
     about: ClassVar = "MATLAB or python-control: linear models over a grid of poses"
     needs_model: ClassVar = True
-    options: ClassVar = {"poses": optional(rows), "outputs": optional(listed)}
+    options: ClassVar = {"poses": optional(rows), "outputs": optional(as_list)}
 
     def write(self, request: Request, path: Path) -> Written:
         """Write the models; frequencies come from M and K of the first pose, read back."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.kinds import architecture_of
-from ..arguments import whole
+from ..arguments import whole_number
 from ..equations.damping import file_ratio
 from ..errors import SuppleError
 from ..files.disk import write_text
@@ -60,7 +60,7 @@ class Mujoco(Exporter):
 
     about: ClassVar = "MuJoCo XML: elastic links as chains of segments with springs"
     suffix: ClassVar = ".xml"
-    options: ClassVar = {"segments": whole(1, 200)}
+    options: ClassVar = {"segments": whole_number(1, 200)}
 
     def refuse(self, robot: Robot) -> None:
         """Raise where MuJoCo has no such joint or support."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.kinds import architecture_of
-from ..arguments import whole
+from ..arguments import whole_number
 from ..beams.theory import AnyBeam
 from ..equations.damping import file_ratio
 from ..errors import SuppleError
@@ -40,7 +40,7 @@ class Simscape(Exporter):
     """A folder with one .mat file for each elastic link."""
 
     about: ClassVar = "Simscape: one reduced-order solid per elastic link, M, K, C as .mat"
-    options: ClassVar = {"modes": whole(0, 60)}
+    options: ClassVar = {"modes": whole_number(0, 60)}
 
     def refuse(self, robot: Robot) -> None:
         """Raise where a body cannot be one solid: it slides through a joint and bends."""
@@ -262,14 +262,14 @@ def joined_frequencies(
     for i, link in enumerate(skeleton.links):
         root = np.zeros((6, size))
         if link.parent >= 0:
-            root = _carried(skeleton, structure, names, motion, link)
+            root = _root_motion(skeleton, structure, names, motion, link)
         if link.joint.stiffness is not None:
             raise SuppleError(
                 f"{link.name} has a spring in its joint, which is no part of a solid: add it in "
                 "Simscape, or export to fmu"
             )
         if i not in read:  # rigid: its end moves with its root
-            motion[i, link.length] = _shifted(root, np.array([link.length, 0.0, 0.0]))
+            motion[i, link.length] = _motion_at_offset(root, np.array([link.length, 0.0, 0.0]))
             motion[i, 0.0] = root
             spatial = link.rigid_mass()
             M += root.T @ spatial @ root
@@ -306,7 +306,7 @@ def joined_frequencies(
     return elastic_frequencies(M, K, request.count)
 
 
-def _carried(
+def _root_motion(
     skeleton: Skeleton,
     structure: Any,
     names: list[str],
@@ -321,14 +321,14 @@ def _carried(
     known = [(abs(at - place), at) for (number, at) in motion if number == i]
     frame = motion[i, min(known)[1]]
     offset = link.place - np.array([place, 0.0, 0.0])
-    moved = _shifted(frame, offset)
+    moved = _motion_at_offset(frame, offset)
     R_parent = structure.R[0, names.index(parent.name)]
     R_own = structure.R[0, names.index(link.name)]
     turn = R_own.T @ R_parent
     return np.vstack([turn @ moved[:3], turn @ moved[3:]])
 
 
-def _shifted(frame: Array, offset: Array) -> Array:
+def _motion_at_offset(frame: Array, offset: Array) -> Array:
     """Motion (6, n) of a point at an offset from a frame, frame axes."""
     x, y, z = offset
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
-from ..arguments import checked, counts, listed, optional, reals, shown, whole
+from ..arguments import as_list, brief, checked, counts, optional, reals, whole_number
 from ..errors import SuppleError
 from ..robot import Robot, a_robot
 from .engines import ENGINES, Asked
@@ -90,9 +90,9 @@ def _show_progress(words: str) -> None:
 @checked(
     robot=a_robot,
     theta=optional(reals),
-    engines=optional(listed),
+    engines=optional(as_list),
     segments=counts(1, 200),
-    count=whole(1, 20),
+    count=whole_number(1, 20),
 )
 def validate(
     robot: Robot | str,
@@ -136,10 +136,10 @@ def validate(
     assert isinstance(robot, Robot)
     words = list(ENGINES) if engines is None else list(engines)
     if not all(isinstance(word, str) for word in words):
-        raise SuppleError(f"engines is {shown(engines)}: it may hold {', '.join(ENGINES)}")
+        raise SuppleError(f"engines is {brief(engines)}: it may hold {', '.join(ENGINES)}")
     for word in words:
         if word not in ENGINES:
-            raise SuppleError(f"engines holds {shown(word)}: it may hold {', '.join(ENGINES)}")
+            raise SuppleError(f"engines holds {brief(word)}: it may hold {', '.join(ENGINES)}")
     at = default_pose(robot, theta)
     asked = Asked(robot, at, certified_frequencies(robot, at, count))
     meshes = [segments] if isinstance(segments, int) else list(segments)

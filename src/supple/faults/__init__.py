@@ -1,10 +1,10 @@
 """Faults of a description as sentences: the place, what was given, what is allowed, what to try."""
 
 from .description import Description
-from .finding import Fault, robot_error, validated
+from .finding import Fault, robot_error, validate_data
 from .known import derived_keys, known_keys, models_at, plain
 from .meanings import MEANINGS
-from .sentences import nearest, shown, unknown_key
+from .sentences import nearest, quote, unknown_key
 
 __all__ = [
     "MEANINGS",
@@ -15,8 +15,8 @@ __all__ = [
     "models_at",
     "nearest",
     "plain",
+    "quote",
     "robot_error",
-    "shown",
     "unknown_key",
-    "validated",
+    "validate_data",
 ]

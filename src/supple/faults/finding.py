@@ -11,19 +11,19 @@ from pydantic import BaseModel, ValidationError
 from ..errors import RobotError
 from ..values import Place
 from .known import get, plain
-from .mending import mended
+from .mending import mend_data
 from .sentences import Fault, sentences, without_typos
 
-__all__ = ["Fault", "every_fault", "robot_error", "validated"]
+__all__ = ["Fault", "every_fault", "robot_error", "validate_data"]
 
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
-LIMIT = 50  # sentences printed of one description
-WIDTH = 500  # characters printed of one sentence
+MAX_SENTENCES = 50  # sentences printed of one description
+MAX_SENTENCE_LENGTH = 500  # characters printed of one sentence
 MORE = "there are {} more faults: mend the ones above first"
 
 
-def validated(
+def validate_data(
     model: type[AnyModel],
     data: Mapping[str, Any],
     lines: Mapping[Place, int] | None = None,
@@ -57,7 +57,7 @@ def robot_error(
         numbered.append((known.get(place, 0), fault))
     numbered.sort(key=lambda pair: pair[0] or math.inf)
     texts = []
-    for line, fault in numbered[:LIMIT]:
+    for line, fault in numbered[:MAX_SENTENCES]:
         # the place as a dotted path, links by their name where they have one
         parts: list[str] = []
         part = data
@@ -66,11 +66,13 @@ def robot_error(
             name = get(part, "name") if parts in (["links"], ["closures"]) else None
             parts.append(name if isinstance(name, str) and name.strip() else str(key))
         text = (f"{'.'.join(parts)}: " if parts else "") + fault.sentence
-        short = text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
+        short = (
+            text if len(text) <= MAX_SENTENCE_LENGTH else text[: MAX_SENTENCE_LENGTH - 3] + "..."
+        )
         printed = "".join(c if c.isprintable() else "?" for c in short)
         texts.append(printed + (f" (line {line})" if line else ""))
-    if len(numbered) > LIMIT:
-        texts.append(MORE.format(len(numbered) - LIMIT))
+    if len(numbered) > MAX_SENTENCES:
+        texts.append(MORE.format(len(numbered) - MAX_SENTENCES))
     return RobotError(texts, where)
 
 
@@ -83,11 +85,11 @@ def every_fault(model: type[BaseModel], data: Mapping[str, Any]) -> list[Fault]:
             break
         except ValidationError as problem:
             errors: list[Any] = problem.errors(include_url=False)
-        for error in without_typos(errors[:LIMIT], model, data):
+        for error in without_typos(errors[:MAX_SENTENCES], model, data):
             found.update(dict.fromkeys(sentences(error, model, data)))
-        if len(errors) > LIMIT:
-            return [*found, Fault((), MORE.format(len(errors) - LIMIT))]
+        if len(errors) > MAX_SENTENCES:
+            return [*found, Fault((), MORE.format(len(errors) - MAX_SENTENCES))]
         if any(not error["loc"] for error in errors):
             break
-        data = mended(data, errors, model)
+        data = mend_data(data, errors, model)
     return list(found)

@@ -17,7 +17,7 @@ from .known import at, get, known_keys, plain
 from .meanings import MEANINGS
 from .sentences import is_element, literals, nearest, place_of
 
-__all__ = ["mended"]
+__all__ = ["mend_data"]
 
 _MATERIAL = {"young_modulus": 1.0, "density": 1.0, "poisson_ratio": 0.3}
 _SECTION = {"shape": "circle", "diameter": 1.0}
@@ -38,7 +38,7 @@ _ONES |= {"ratio", "motor_inertia"}
 _ONES |= {key for key in MEANINGS if key.endswith(("_stiffness", "_per_length"))}
 
 
-def mended(data: Mapping[str, Any], errors: Iterable[Any], model: type[BaseModel]) -> Any:
+def mend_data(data: Mapping[str, Any], errors: Iterable[Any], model: type[BaseModel]) -> Any:
     """A copy of the data in which faulty values are harmless and near keys are as meant."""
     copy = plain(data)
     for error in errors:

@@ -18,8 +18,8 @@ __all__ = [
     "literals",
     "nearest",
     "place_of",
+    "quote",
     "sentences",
-    "shown",
     "unknown_key",
     "without_typos",
 ]
@@ -55,12 +55,12 @@ def sentences(error: Any, model: type[BaseModel], data: Any) -> list[Fault]:
             of_element = f"{key} has {given} values: it must have {size}{_meaning(key)}"
         else:
             of_element = (
-                f"{key} holds {shown(error['input'])}: {_allowed(error, key)}{_meaning(key)}"
+                f"{key} holds {quote(error['input'])}: {_allowed_words(error, key)}{_meaning(key)}"
             )
         return [Fault(place[:-2], of_element, place[-2])]
     if isinstance(place[-1], int):
         what = "closure" if place[0] == "closures" else "link"
-        return [Fault(place, f"this {what} is {shown(error['input'])}: {_allowed(error)}")]
+        return [Fault(place, f"this {what} is {quote(error['input'])}: {_allowed_words(error)}")]
     return [Fault(place[:-1], _of_key(error, model, data, place), place[-1])]
 
 
@@ -98,7 +98,7 @@ def _of_key(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:
     key, kind = place[-1], error["type"]
     if kind == "extra_forbidden":
         if str(key).isdigit():  # {length: 1,2} is a length of 1 and a key 2
-            told = f"unknown key {shown(key)}: is it the rest of a decimal comma?"
+            told = f"unknown key {quote(key)}: is it the rest of a decimal comma?"
             return f"{told} write a point, 1.{key}"
         return unknown_key(str(key), known_keys(model, data, place[:-1]))
     if kind == "missing":
@@ -112,10 +112,10 @@ def _of_key(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:
         size = error["ctx"]["max_length"]
         return f"{key} has {len(error['input'])} values: it must have {size}{_meaning(key)}"
     hint = "" if kind == "literal_error" else _meaning(key)
-    return f"{key} is {shown(error['input'])}: {_allowed(error, key)}{hint}"
+    return f"{key} is {quote(error['input'])}: {_allowed_words(error, key)}{hint}"
 
 
-def _allowed(error: Any, key: str | int = "") -> str:
+def _allowed_words(error: Any, key: str | int = "") -> str:
     """What a value must be, from the kind of error."""
     ctx = error.get("ctx", {})
     if isinstance(error["input"], str) and DECIMAL_COMMA.match(error["input"]):
@@ -158,14 +158,14 @@ def unknown_key(key: str, known: Iterable[str]) -> str:
     """A sentence for a key that is not known, with the nearest one that is."""
     keys = list(known)
     if near := nearest(key, keys):
-        return f"unknown key {shown(key)}: did you mean '{near}'?"
-    return f"unknown key {shown(key)}: known here are {', '.join(keys) or 'none'}"
+        return f"unknown key {quote(key)}: did you mean '{near}'?"
+    return f"unknown key {quote(key)}: known here are {', '.join(keys) or 'none'}"
 
 
 def _one_of(given: Any, allowed: list[str]) -> str:
-    near = nearest(shown(given).strip("'"), allowed)
+    near = nearest(quote(given).strip("'"), allowed)
     hint = f"; did you mean '{near}'?" if near else ""
-    return f"{shown(given)}: it must be one of {', '.join(allowed)}{hint}"
+    return f"{quote(given)}: it must be one of {', '.join(allowed)}{hint}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -177,7 +177,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return plain[found[0]] if found else None
 
 
-def shown(value: Any) -> str:
+def quote(value: Any) -> str:
     """A value as a fault shows it: short, texts in quotes, true and false as in YAML."""
     if isinstance(value, Mapping) or value is None:
         return "empty" if value is None else "a mapping"

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from .disk import check_place, named, writing
+from .disk import as_path, check_place, writing
 
 if TYPE_CHECKING:
     import xarray
@@ -38,9 +38,9 @@ MOST_COLUMNS = 10_000  # of a CSV file
 UNPACKED_LIMIT = 100_000_000  # bytes that any netCDF file may unpack to
 UNPACKED_RATIO = 50  # times its own size that a larger one may unpack to
 RENAMED = "supple_names"  # attribute of files: names as netCDF holds them, and as they are
-PATIENCE = 10.0  # s in which a pipe or a terminal must give something
+PIPE_TIMEOUT = 10.0  # s in which a pipe or a terminal must give something
 PROBE_TIME = 60.0  # s in which a file without a seal must be readable
-MARK = b"supple-seal-1\n"  # ends a file, followed by the SHA-256 of all before it
+SEAL_MARK = b"supple-seal-1\n"  # ends a file, followed by the SHA-256 of all before it
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int) -> bytes:
@@ -59,8 +59,8 @@ def read_bytes(path: str | os.PathLike[str], limit: int) -> bytes:
                 # PATIENCE
                 import select  # pipes with a name exist on POSIX only
 
-                if not select.select([handle], [], [], PATIENCE)[0]:
-                    raise TimeoutError(None, f"nothing came from it in {PATIENCE:g} s")
+                if not select.select([handle], [], [], PIPE_TIMEOUT)[0]:
+                    raise TimeoutError(None, f"nothing came from it in {PIPE_TIMEOUT:g} s")
             part = os.read(handle, min(limit - size, 1 << 20))
             if not part:
                 break
@@ -198,7 +198,7 @@ def seal(path: Path) -> None:
     with open(path, "rb+") as file:
         digest = hashlib.file_digest(file, "sha256").digest()
         file.seek(0, os.SEEK_END)
-        file.write(MARK + digest)
+        file.write(SEAL_MARK + digest)
 
 
 def read_dataset(path: str | Path, what: str) -> xarray.Dataset:
@@ -208,7 +208,7 @@ def read_dataset(path: str | Path, what: str) -> xarray.Dataset:
     compared with its seal before HDF5 sees it, and one without (another program's) is first read
     by a process of its own.
     """
-    place = named(path)
+    place = as_path(path)
     try:
         if not place.exists():
             raise SuppleError(f"cannot read {path} as {what}: there is no such file")
@@ -261,7 +261,7 @@ def _check_unpacked_size(path: str | Path) -> None:
 
 def _unbroken(path: Path) -> bool:
     """Whether the file is sealed; ValueError where its bytes are not those that were sealed."""
-    tail = len(MARK) + 32
+    tail = len(SEAL_MARK) + 32
     with open(path, "rb") as file:
         if not file.read(8):
             raise ValueError("it is empty")
@@ -269,14 +269,14 @@ def _unbroken(path: Path) -> bool:
             return False
         file.seek(-tail, os.SEEK_END)
         end = file.read(tail)
-        if end[: len(MARK)] != MARK:
+        if end[: len(SEAL_MARK)] != SEAL_MARK:
             return False
         digest, left = hashlib.sha256(), file.seek(-tail, os.SEEK_END)
         file.seek(0)
         while left > 0 and (part := file.read(min(left, 1 << 20))):
             digest.update(part)
             left -= len(part)
-    if digest.digest() != end[len(MARK) :]:
+    if digest.digest() != end[len(SEAL_MARK) :]:
         raise ValueError("the file is damaged: its bytes are not those that were written")
     return True
 

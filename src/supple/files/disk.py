@@ -18,15 +18,15 @@ from functools import cache
 from os import W_OK, PathLike, access
 from pathlib import Path
 
-from ..arguments import shown
+from ..arguments import brief
 from ..errors import SuppleError
 
 __all__ = [
+    "as_path",
     "check_place",
     "fill",
     "is_unfinished",
     "make_folder",
-    "named",
     "partial_place",
     "remove_abandoned",
     "write_text",
@@ -34,23 +34,23 @@ __all__ = [
 ]
 
 ASIDE = ".supple-"  # how names of unfinished files begin
-STALE = 86400.0  # s after which an unfinished file belongs to nobody: its process was killed
-PATIENCE = 10.0  # s in which the reader of a pipe must take something
+STALE_AFTER = 86400.0  # s after which an unfinished file belongs to nobody: its process was killed
+PIPE_TIMEOUT = 10.0  # s in which the reader of a pipe must take something
 
 
-def named(path: str | PathLike[str]) -> Path:
+def as_path(path: str | PathLike[str]) -> Path:
     """Return a place by its name; what cannot be one is told."""
     try:
         place = Path(path)
     except TypeError:
-        raise SuppleError(f"a place is {shown(path)}: give the path of a file") from None
+        raise SuppleError(f"a place is {brief(path)}: give the path of a file") from None
     try:
         place.lstat()
     except OSError as problem:
         if problem.errno == ENAMETOOLONG:
-            raise SuppleError(f"{shown(path)} is too long for the name of a file") from None
+            raise SuppleError(f"{brief(path)} is too long for the name of a file") from None
     except ValueError as problem:  # a zero byte, or half of a surrogate pair
-        raise SuppleError(f"{shown(path)} cannot name a file: {problem}") from None
+        raise SuppleError(f"{brief(path)} cannot name a file: {problem}") from None
     return place
 
 
@@ -62,7 +62,7 @@ def writing(path: str | PathLike[str]) -> Iterator[Path]:
     """
     from tempfile import gettempdir
 
-    special = _special(named(path))
+    special = _special(as_path(path))
     # a link stays, its file is replaced; one that leads nowhere is replaced itself
     target = Path(path) if special else Path(os.path.realpath(path))
     folder = Path(gettempdir()) if special else target.parent
@@ -111,8 +111,8 @@ def _pour(source: Path, target: Path) -> None:
     pipe = os.open(target, os.O_WRONLY | os.O_NONBLOCK)
     try:
         while written < len(data):
-            if not select.select([], [pipe], [], PATIENCE)[1]:
-                raise TimeoutError(None, f"nobody reads this pipe ({PATIENCE:g} s waited)")
+            if not select.select([], [pipe], [], PIPE_TIMEOUT)[1]:
+                raise TimeoutError(None, f"nobody reads this pipe ({PIPE_TIMEOUT:g} s waited)")
             written += os.write(pipe, data[written : written + 65536])
     finally:
         os.close(pipe)
@@ -124,7 +124,7 @@ def check_place(path: str | PathLike[str], source: str | None = None) -> Path:
     `source`: the file that is read, which is not to be written over. What killed processes left
     unfinished there is removed.
     """
-    place = named(path)
+    place = as_path(path)
     try:
         if not place.parent.is_dir():
             raise SuppleError(f"cannot write {path}: there is no folder {place.parent}")
@@ -160,7 +160,7 @@ def remove_abandoned(folder: Path) -> None:
     """
     for left in folder.glob(f"{ASIDE}*"):
         with suppress(OSError):  # another process may have removed it
-            old = time.time() - left.stat().st_mtime > STALE
+            old = time.time() - left.stat().st_mtime > STALE_AFTER
             if old or _writer_has_ended(left.name):
                 left.unlink()
 
@@ -213,7 +213,7 @@ def fill(aside: Path, data: bytes | memoryview) -> None:
 
 def make_folder(path: str | Path) -> Path:
     """Make a folder, and those above it, unless it is there."""
-    place = named(path)
+    place = as_path(path)
     try:
         if place.exists() and not place.is_dir():
             raise SuppleError(f"cannot make the folder {path}: it is a file; give another name")

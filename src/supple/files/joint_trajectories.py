@@ -23,16 +23,16 @@ from numpy.typing import NDArray
 
 from ..errors import RobotError, SuppleError
 from .data import checked_lines
-from .disk import named, write_text
-from .reading import read
+from .disk import as_path, write_text
+from .reading import read_yaml
 
 __all__ = ["WRITABLE", "JointTrajectory", "read_joint_trajectory", "write_joint_trajectory"]
 
 Array = NDArray[np.float64]
 WRITABLE = (".csv", ".json", ".yaml", ".yml")
-LONGEST = 200_000_000  # bytes
-MOST = 2_000_000  # values in YAML and JSON
-LARGEST = 1e12  # s, rad or m
+MAX_BYTES = 200_000_000  # bytes
+MAX_VALUES = 2_000_000  # values in YAML and JSON
+LARGEST_NUMBER = 1e12  # s, rad or m
 UNITS = {"rad": 1.0, "deg": np.pi / 180, "m": 1.0, "cm": 1e-2, "mm": 1e-3}
 FORM = "a CSV file whose first column is t in seconds, then one column for each joint"
 
@@ -67,25 +67,25 @@ class JointTrajectory:
 
 def read_joint_trajectory(path: str | PathLike[str]) -> JointTrajectory:
     """Return the joint trajectory of a file, every fault told in one sentence."""
-    ending = named(path).suffix.lower()
+    ending = as_path(path).suffix.lower()
     if ending == ".mcap":
-        return _checked(path, _from_mcap(path))
+        return _check_consistency(path, _from_mcap(path))
     raw = _bytes(path)
     if ending not in (".json", ".yaml", ".yml"):
-        return _checked(path, _from_csv(path, raw))
+        return _check_consistency(path, _from_csv(path, raw))
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SuppleError(f"{path} is not text (UTF-8): give {FORM}") from None
     if ending == ".json":
-        return _checked(path, _from_message(path, _json(path, text)))
+        return _check_consistency(path, _from_message(path, _json(path, text)))
     try:
-        document = read(text, limit=MOST)
+        document = read_yaml(text, limit=MAX_VALUES)
     except RobotError as problem:
         raise SuppleError(f"{path} is no JointTrajectory: {problem}") from None
     if document.faults:
         raise SuppleError(f"{path} is no JointTrajectory: {document.faults[0].sentence}")
-    return _checked(path, _from_message(path, document.data))
+    return _check_consistency(path, _from_message(path, document.data))
 
 
 def _from_csv(path: str | PathLike[str], raw: bytes) -> JointTrajectory:
@@ -154,12 +154,12 @@ def _header(path: str | PathLike[str], cells: list[str]) -> tuple[list[str] | No
 
 def _bytes(path: str | PathLike[str]) -> bytes:
     """Everything in a file, unless it is no regular file or beyond the limit of size."""
-    place = named(path)
+    place = as_path(path)
     if place.exists() and not place.is_file():
         raise SuppleError(f"{path} is not a file: give {FORM}")
     try:
-        if place.stat().st_size > LONGEST:
-            raise SuppleError(f"{path} is larger than {LONGEST // 10**6} MB: split it")
+        if place.stat().st_size > MAX_BYTES:
+            raise SuppleError(f"{path} is larger than {MAX_BYTES // 10**6} MB: split it")
         return place.read_bytes()
     except (OSError, ValueError) as problem:  # ValueError: a name that no file can have
         why = getattr(problem, "strerror", None) or problem
@@ -168,9 +168,11 @@ def _bytes(path: str | PathLike[str]) -> bytes:
 
 def _json(path: str | PathLike[str], text: str | bytes) -> Any:
     raw = text if isinstance(text, bytes) else text.encode(errors="replace")
-    if raw.count(b",") + raw.count(b"[") + raw.count(b"{") > MOST:
+    if raw.count(b",") + raw.count(b"[") + raw.count(b"{") > MAX_VALUES:
         # as Python objects they take fifty times the memory of the text
-        raise SuppleError(f"{path} holds more than {MOST:,} values: split it, or write it as CSV")
+        raise SuppleError(
+            f"{path} holds more than {MAX_VALUES:,} values: split it, or write it as CSV"
+        )
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as problem:
@@ -241,9 +243,11 @@ def _from_mcap(path: str | PathLike[str]) -> JointTrajectory:
         total = 0
         for part in StreamReader(io.BytesIO(raw), emit_chunks=True).records:
             if isinstance(part, Chunk):
-                total += max(part.uncompressed_size, _unpacked(part.compression, part.data))
-                if total > LONGEST:
-                    told = f"unpacks to more than {LONGEST // 10**6} MB"
+                total += max(
+                    part.uncompressed_size, _uncompressed_size(part.compression, part.data)
+                )
+                if total > MAX_BYTES:
+                    told = f"unpacks to more than {MAX_BYTES // 10**6} MB"
                     raise SuppleError(f"{path} {told}: split it")
         reader = make_reader(io.BytesIO(raw))
         for schema, channel, record in reader.iter_messages():
@@ -259,16 +263,16 @@ def _from_mcap(path: str | PathLike[str]) -> JointTrajectory:
     raise SuppleError(f"{path} holds no JointTrajectory encoded as JSON, but {told:.200}")
 
 
-def _unpacked(compression: str, data: bytes) -> int:
+def _uncompressed_size(compression: str, data: bytes) -> int:
     """Bytes that a compressed chunk will take; a few bytes can claim any memory."""
     if compression == "zstd":
         import zstandard
 
-        if zstandard.frame_content_size(data) > LONGEST:  # so much would be allocated
-            return LONGEST + 1
+        if zstandard.frame_content_size(data) > MAX_BYTES:  # so much would be allocated
+            return MAX_BYTES + 1
         stream = zstandard.ZstdDecompressor().stream_reader(data)
         size = 0
-        while size <= LONGEST and (part := stream.read(1 << 20)):  # counted, and not kept
+        while size <= MAX_BYTES and (part := stream.read(1 << 20)):  # counted, and not kept
             size += len(part)
         return size
     if compression == "lz4":
@@ -276,24 +280,24 @@ def _unpacked(compression: str, data: bytes) -> int:
 
         opened: Any = lz4.frame.LZ4FrameDecompressor()
         size = len(opened.decompress(data, max_length=1 << 20))
-        while size <= LONGEST and not opened.needs_input and not opened.eof:
+        while size <= MAX_BYTES and not opened.needs_input and not opened.eof:
             size += len(opened.decompress(b"", max_length=1 << 20))
         return size
     return len(data)
 
 
-def _checked(path: str | PathLike[str], found: JointTrajectory) -> JointTrajectory:
+def _check_consistency(path: str | PathLike[str], found: JointTrajectory) -> JointTrajectory:
     if len(found.t) < 2:
         raise SuppleError(f"{path} has {len(found.t)} rows of numbers: a move needs two or more")
     if not found.names:
         raise SuppleError(f"{path} names no joint: a move needs one or more")
     more = [] if found.velocities is None else [found.velocities]
     table = np.column_stack([found.t, found.positions, *more])
-    large = ~(np.abs(table) <= LARGEST)
+    large = ~(np.abs(table) <= LARGEST_NUMBER)
     if large.any():
         row = int(np.flatnonzero(large.any(axis=1))[0])
         raise SuppleError(
-            f"{path}: row {row + 1} of the numbers is not finite, or beyond {LARGEST:g}"
+            f"{path}: row {row + 1} of the numbers is not finite, or beyond {LARGEST_NUMBER:g}"
         )
     for name in found.names:
         if not name.isascii() and any(0xD800 <= ord(letter) <= 0xDFFF for letter in name):
@@ -310,7 +314,7 @@ def _checked(path: str | PathLike[str], found: JointTrajectory) -> JointTrajecto
 
 def write_joint_trajectory(path: str | PathLike[str], found: JointTrajectory) -> Path:
     """Write a joint trajectory by the ending of its name: .csv, .json, .yaml."""
-    ending = named(path).suffix.lower()
+    ending = as_path(path).suffix.lower()
     if ending == ".csv":
         out = io.StringIO()
         rows = csv.writer(out, lineterminator="\n")

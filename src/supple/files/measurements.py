@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import SuppleError
 from .data import TABLE_LIMIT, read_bytes
-from .disk import named
+from .disk import as_path
 
 __all__ = ["read_measurements"]
 
@@ -22,7 +22,7 @@ def read_measurements(path: str | PathLike[str]) -> dict[str, Any]:
     """
     import pandas
 
-    place = named(path)
+    place = as_path(path)
     if not place.exists():
         raise SuppleError(f"cannot read {path}: there is no such file")
     if not place.is_file():

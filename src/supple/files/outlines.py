@@ -11,17 +11,17 @@ from ..kernels.polygons import moments
 from ..sections import Profile
 from ..values import quantity
 from .data import read_bytes
-from .disk import named
+from .disk import as_path
 
 __all__ = ["load_profile"]
 
 Point = tuple[float, float]
 Group = tuple[int, str]
 UNITS = {1: "in", 2: "ft", 4: "mm", 5: "cm", 6: "m"}  # of $INSUNITS
-LIMIT = 10_000_000  # bytes
-MOST = 2000  # curves, of which each is held against every other
+MAX_BYTES = 10_000_000  # bytes
+MAX_CURVES = 2000  # curves, of which each is held against every other
 MOST_CORNERS = 20_000  # of all curves together
-TURN = 96  # corners that a full circle is drawn with
+CORNERS_PER_CIRCLE = 96  # corners that a full circle is drawn with
 KINDS = ("LINE", "ARC", "CIRCLE", "LWPOLYLINE")
 
 
@@ -43,14 +43,14 @@ def load_profile(path: str | Path, unit: str | None = None) -> Profile:
     Profile
         The x of the drawing is the y of the section, its y is the section's z.
     """
-    name = str(named(path))
+    name = str(as_path(path))
     # The text of a drawing, not more than a section needs
     try:
-        raw = read_bytes(path, LIMIT + 1)
+        raw = read_bytes(path, MAX_BYTES + 1)
     except (OSError, ValueError, TypeError) as problem:
         raise SuppleError(f"{name} cannot be read: {problem}") from None
-    if len(raw) > LIMIT:
-        raise SuppleError(f"{name} has more than {LIMIT:,} bytes: save the outline alone")
+    if len(raw) > MAX_BYTES:
+        raise SuppleError(f"{name} has more than {MAX_BYTES:,} bytes: save the outline alone")
     lines, groups = raw.decode("utf-8", "replace").splitlines(), list[Group]()
     for k in range(0, len(lines) - 1, 2):  # pairs of code and value, a line each
         try:
@@ -77,8 +77,10 @@ def load_profile(path: str | Path, unit: str | None = None) -> Profile:
     for kind, own in _entities(groups):
         if kind not in KINDS:
             raise SuppleError(f"{name}: it holds a {kind[:40]}: only {', '.join(KINDS)} are read")
-        if len(pieces) == MOST:
-            raise SuppleError(f"{name} holds more than {MOST:,} curves: save the outline alone")
+        if len(pieces) == MAX_CURVES:
+            raise SuppleError(
+                f"{name} holds more than {MAX_CURVES:,} curves: save the outline alone"
+            )
         corners = _corners(kind, own)
         count += len(corners)
         if count > MOST_CORNERS:
@@ -86,7 +88,7 @@ def load_profile(path: str | Path, unit: str | None = None) -> Profile:
                 f"{name} holds more than {MOST_CORNERS:,} corners: save the outline alone, coarser"
             )
         pieces.append([(x * scale, y * scale) for x, y in corners])
-    loops = _joined(pieces, name)
+    loops = _join_loops(pieces, name)
     if not loops:
         raise SuppleError(f"{name} holds no closed curve: draw the outline of the section")
     loops.sort(key=lambda loop: -abs(moments(tuple(loop)).A))
@@ -120,7 +122,7 @@ def _first(own: list[tuple[int, float]], code: int) -> float:
 
 def _arc(centre: Point, r: float, start: float, sweep: float) -> list[Point]:
     """Corners along an arc, both ends among them; inner ones lie out so that its area is kept."""
-    count = max(2, math.ceil(abs(sweep) / (2 * math.pi) * TURN))
+    count = max(2, math.ceil(abs(sweep) / (2 * math.pi) * CORNERS_PER_CIRCLE))
     step = sweep / count
     chord = math.sin(abs(step))  # zero of an arc of next to no angle
     out = r * math.sqrt(abs(step) / chord) if chord else r  # of a polygon with the circle's area
@@ -169,7 +171,7 @@ def _corners(kind: str, own: list[tuple[int, float]]) -> list[Point]:
     return out
 
 
-def _joined(pieces: list[list[Point]], name: str) -> list[list[Point]]:
+def _join_loops(pieces: list[list[Point]], name: str) -> list[list[Point]]:
     """Closed loops of pieces that meet end to end, each without its first corner again."""
     flat = [value for piece in pieces for point in piece for value in point]
     near = 1e-6 * (max(flat, default=0.0) - min(flat, default=0.0))

@@ -11,10 +11,10 @@ import re
 from typing import Any, NamedTuple
 
 from ..errors import RobotError
-from ..faults import Fault, shown
+from ..faults import Fault, quote
 from ..values import Place
 
-__all__ = ["Document", "read", "resolved"]
+__all__ = ["Document", "read_yaml", "resolve_scalar"]
 
 DEPTH_LIMIT = 30
 SIZE_LIMIT = 20_000  # values, aliases written out
@@ -42,7 +42,7 @@ class Document(NamedTuple):
     faults: list[Fault]
 
 
-def read(text: str, where: str = "", limit: int = SIZE_LIMIT) -> Document:
+def read_yaml(text: str, where: str = "", limit: int = SIZE_LIMIT) -> Document:
     """Read one YAML 1.2 document; raise RobotError with one sentence when it cannot be read.
 
     It may hold `limit` values, aliases written out.
@@ -64,7 +64,7 @@ def read(text: str, where: str = "", limit: int = SIZE_LIMIT) -> Document:
     return Document(builder.root, builder.lines, builder.faults)
 
 
-def resolved(text: str) -> Any:
+def resolve_scalar(text: str) -> Any:
     """The value of a plain scalar by the core schema of YAML 1.2."""
     if text in _WORDS:
         return _WORDS[text]
@@ -121,12 +121,12 @@ class _Builder:
             self.lines[(*frame.place, key)] = line
             if key in frame.value:
                 self.faults.append(
-                    Fault(frame.place, f"key {shown(key)} is given twice: keep one", key)
+                    Fault(frame.place, f"key {quote(key)} is given twice: keep one", key)
                 )
             return
         self._check_tag(event, line)
         plain = event.implicit[0] or event.tag not in (None, "!", _CORE + "str")
-        value = resolved(event.value) if plain and event.tag != "!" else event.value
+        value = resolve_scalar(event.value) if plain and event.tag != "!" else event.value
         self._place(value, 1, line)
         if event.anchor is not None:
             self._anchors[event.anchor] = (value, 1)
@@ -185,7 +185,7 @@ class _Builder:
 
     def _check_tag(self, event: Any, line: int) -> None:
         if event.tag not in _KNOWN_TAGS:
-            raise self._refusal(f"the tag {shown(event.tag)} is not known: leave it out", line)
+            raise self._refusal(f"the tag {quote(event.tag)} is not known: leave it out", line)
 
     def _refusal(self, sentence: str, line: int) -> RobotError:
         return RobotError([f"{sentence} (line {line})"], self.where)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import SuppleError
 from .data import TABLE_LIMIT, read_bytes
-from .disk import named
+from .disk import as_path
 
 __all__ = ["READERS", "RawTable", "Recording", "as_recording", "read_columns", "read_recording"]
 
@@ -72,7 +72,7 @@ class Recording:
 
 def read_columns(path: str | PathLike[str]) -> RawTable:
     """Return the columns of a file, read by the ending of its name; unknown endings are text."""
-    place = named(path)
+    place = as_path(path)
     if not place.exists():
         raise SuppleError(f"cannot read {path}: there is no such file")
     if place.is_dir():

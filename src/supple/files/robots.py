@@ -11,14 +11,14 @@ from typing import Any
 from .. import library
 from ..architectures.kinds import FAMILIES
 from ..arguments import checked
-from ..editing import dumped
+from ..editing import as_plain_data
 from ..errors import RobotError, SuppleError
-from ..faults import nearest, shown, validated
+from ..faults import nearest, quote, validate_data
 from ..robot import Robot, a_robot, need_robot
 from .data import read_bytes
 from .disk import check_place, write_text
 from .lenient import judge_inertias
-from .reading import Document, read
+from .reading import Document, read_yaml
 from .sidecar import Sidecar
 from .urdf import urdf_robot
 from .urdf_text import read_urdf
@@ -78,7 +78,7 @@ def load(
     """
     if not isinstance(source, str | os.PathLike):
         raise SuppleError(
-            f"source is {shown(source)}: give the path of a robot file or a library name"
+            f"source is {quote(source)}: give the path of a robot file or a library name"
         )
     name = os.fspath(source)
     if name in library.names() and not os.path.isfile(name):
@@ -87,19 +87,19 @@ def load(
         text = _text(name)
     if text.lstrip().startswith("<"):
         if sidecar is None or isinstance(sidecar, Mapping):
-            bends = validated(Sidecar, dict(sidecar or {}), where="sidecar")
+            bends = validate_data(Sidecar, dict(sidecar or {}), where="sidecar")
         else:
             beside = os.fspath(sidecar)
-            own = read(_text(beside), beside)
+            own = read_yaml(_text(beside), beside)
             if not isinstance(own.data, Mapping):
                 told = "this is not a sidecar: keys such as flexible: come first"
                 raise RobotError([told], beside)
-            bends = validated(Sidecar, own.data, own.lines, beside, own.faults)
+            bends = validate_data(Sidecar, own.data, own.lines, beside, own.faults)
         return _with_sidecar(text, bends, name, lenient)
-    document = read(text, name)
+    document = read_yaml(text, name)
     no_robot = isinstance(document.data, Mapping) and "links" not in document.data
     if no_robot and {"urdf", "flexible"} & set(document.data):
-        given = validated(Sidecar, document.data, document.lines, name, document.faults)
+        given = validate_data(Sidecar, document.data, document.lines, name, document.faults)
         if given.urdf is None:
             raise RobotError(["urdf is missing: name the URDF file, or load it with this"], name)
         place = os.path.join(os.path.dirname(name), given.urdf)
@@ -127,7 +127,12 @@ def _with_sidecar(text: str, sidecar: Sidecar, where: str, lenient: bool) -> Rob
 def sidecar_text(robot: Robot, urdf: str, text: str) -> str:
     """Return the sidecar of an exported URDF of this name and text: it gives the robot back."""
     need_robot(robot)
-    data = {"supple": VERSION, "urdf": urdf, "urdf_sha256": _digest(text), "robot": dumped(robot)}
+    data = {
+        "supple": VERSION,
+        "urdf": urdf,
+        "urdf_sha256": _digest(text),
+        "robot": as_plain_data(robot),
+    }
     return write(data)
 
 
@@ -168,10 +173,10 @@ def loads(text: str, where: str = "") -> Robot:
     True
     """
     if not isinstance(text, str):
-        raise SuppleError(f"text is {shown(text)}: give the text of a robot file")
+        raise SuppleError(f"text is {quote(text)}: give the text of a robot file")
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         raise SuppleError("text holds half of a character (a lone surrogate): it is no text")
-    return _robot(read(text, where), where)
+    return _robot(read_yaml(text, where), where)
 
 
 def _robot(document: Document, where: str) -> Robot:
@@ -181,16 +186,16 @@ def _robot(document: Document, where: str) -> Robot:
     if data is None:
         raise RobotError(["the file is empty: it must hold a robot, see `supple robots`"], where)
     if not isinstance(data, Mapping):
-        what = "a list" if isinstance(data, list) else f"only {shown(data)}"
+        what = "a list" if isinstance(data, list) else f"only {quote(data)}"
         raise RobotError([f"this is {what}, not a robot: keys such as name: come first"], where)
     version, architecture = data.get("supple", VERSION), data.get("architecture", "serial")
     if version != VERSION or isinstance(version, bool):
-        told = f"supple is {shown(version)}: this release reads format version {VERSION}"
+        told = f"supple is {quote(version)}: this release reads format version {VERSION}"
         raise RobotError([f"{told}; write supple: {VERSION}{at.get('supple', '')}"], where)
     if not isinstance(architecture, str) or architecture not in ARCHITECTURES:
         near = nearest(str(architecture), ARCHITECTURES)
         told = (
-            f"architecture is {shown(architecture)}: it must be one of {', '.join(ARCHITECTURES)}"
+            f"architecture is {quote(architecture)}: it must be one of {', '.join(ARCHITECTURES)}"
         )
         hint = f"; did you mean '{near}'?" if near else ""
         raise RobotError([told + hint + at.get("architecture", "")], where)
@@ -200,7 +205,7 @@ def _robot(document: Document, where: str) -> Robot:
         told = "architecture is missing: for a robot with closures add architecture: mechanism"
         raise RobotError([told], where)
     model = ARCHITECTURES[architecture]
-    return validated(model, data, document.lines, where, document.faults)
+    return validate_data(model, data, document.lines, where, document.faults)
 
 
 @checked(robot=a_robot)
@@ -228,7 +233,7 @@ def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     >>> print(text.splitlines()[0])
     supple: 1
     """
-    text = write(dumped(robot))
+    text = write(as_plain_data(robot))
     if path is not None:
         write_text(check_place(path), text)
     return text
@@ -246,11 +251,11 @@ def _text(name: str) -> str:
         beside = nearest(Path(name).name, os.listdir(folder)) if folder.is_dir() else None
         if beside:
             hint = f"did you mean '{folder / beside}'?"
-        not_found = f"{shown(name)} is neither a file nor a robot of the library: {hint}"
+        not_found = f"{quote(name)} is neither a file nor a robot of the library: {hint}"
         raise SuppleError(not_found) from None
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or str(problem)
-        told = f"{shown(name)} cannot be read: {why[:1].lower()}{why[1:]}"
+        told = f"{quote(name)} cannot be read: {why[:1].lower()}{why[1:]}"
         raise SuppleError(told) from None
     if len(raw) > BYTES_LIMIT:
         raise RobotError(["the file is larger than 1 MB: this is not a robot file"], name)

@@ -30,7 +30,7 @@ def schema() -> dict[str, Any]:
     every: Any = Union[tuple(FAMILIES)]  # noqa: UP007 - of a tuple there is no other way
     kinds = Annotated[every, Field(discriminator="architecture")]
     found = TypeAdapter(kinds).json_schema(mode="validation")
-    _bounded(found)
+    _write_bounds(found)
     for part in found["$defs"].values():
         for key, value in part.get("properties", {}).items():
             value.pop("title", None)
@@ -68,14 +68,14 @@ _BOUNDS = {
 }
 
 
-def _bounded(part: Any) -> None:
+def _write_bounds(part: Any) -> None:
     """Write bounds in the words of JSON schema, in place; pydantic keeps its own on some fields."""
     if isinstance(part, list):
         for entry in part:
-            _bounded(entry)
+            _write_bounds(entry)
     elif isinstance(part, dict):
         for bound in _BOUNDS.keys() & part.keys():
             if isinstance(part[bound], int | float):
                 part[_BOUNDS[bound]] = part.pop(bound)
         for entry in part.values():
-            _bounded(entry)
+            _write_bounds(entry)

@@ -12,10 +12,10 @@ from .chunks import Chunks
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["stored"]
+__all__ = ["store_chunks"]
 
 
-def stored(chunks: Chunks, count: int, chunk: int) -> xarray.Dataset:
+def store_chunks(chunks: Chunks, count: int, chunk: int) -> xarray.Dataset:
     """Write what chunks hold into `atlas.zarr` and return it, read as needed.
 
     Variables are (configuration, ...); what is not there is NaN, False or zero. One chunk is held

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..beams.varying import beam_of
 from ..errors import RobotError, RobotWarning
-from ..faults import nearest, shown, validated
+from ..faults import nearest, quote, validate_data
 from ..kernels.spatial import axis_rotation, cross_matrix, rpy_of
 from ..robot import Body, Elastic, Mount, Robot, SerialRobot, Visual
 from .lenient import without_negative
@@ -69,14 +69,14 @@ def urdf_robot(text: str, sidecar: Sidecar, where: str = "", lenient: bool = Fal
             hint = f"did you mean '{near}'?" if near else f"its links are {', '.join(on_it)}"
             told = f"flexible.{flexible} is no link of the chain from {base} to {tip}: {hint}"
             raise RobotError([told], where)
-    robot = _assembled(tree, chain, sidecar, name, where)
+    robot = _serial_robot(tree, chain, sidecar, name, where)
     kept = {
         link: _with_rest(tree.links[link], bends, robot, link, chain)
         for link, bends in sidecar.flexible.items()
     }
     if any(kept[link] is not bends for link, bends in sidecar.flexible.items()):
         sidecar = sidecar.model_copy(update={"flexible": kept})
-        robot = _assembled(tree, chain, sidecar, name, where)
+        robot = _serial_robot(tree, chain, sidecar, name, where)
     _tell_masses(tree, sidecar, robot)
     if sidecar.flexible and not any(drive.stiffness for drive in sidecar.joints.values()):
         _warn(
@@ -117,7 +117,7 @@ def _with_usable_inertias(
             _warn(f"link {name}: inertia: {link.problem}; {how}")
         else:
             faults.append(
-                f"link {shown(name)}: inertia: {link.problem}; mend it, or load it with --lenient "
+                f"link {quote(name)}: inertia: {link.problem}; mend it, or load it with --lenient "
                 "(lenient=True)"
             )
     if faults:
@@ -151,7 +151,7 @@ def _drive_of(joint: UrdfJoint, sidecar: Sidecar) -> dict[str, Any]:
     return given
 
 
-def _assembled(
+def _serial_robot(
     tree: _Tree, chain: list[UrdfJoint], sidecar: Sidecar, name: str, where: str
 ) -> Robot:
     """The joints of a chain and what hangs from them as a serial robot."""
@@ -162,13 +162,13 @@ def _assembled(
     for i, joint in enumerate(chain):
         first = len(parts)
         following = chain[i + 1] if i + 1 < len(chain) else None
-        body = _lumped(tree, joint.child, None if following is None else following.child)
+        body = _lump_branches(tree, joint.child, None if following is None else following.child)
         bends = sidecar.flexible.get(joint.child)
         after = None if following is None else following.child
         if bends is None:
             carried = _rigid(parts, joint, body, carried)
         else:
-            rest = _lumped(tree, joint.child, after, own=False)
+            rest = _lump_branches(tree, joint.child, after, own=False)
             carried = _beam(parts, joint, bends, (rest, following), carried, where)
         # A link that bends is drawn as its beam; `carried` is the URDF frame seen from the end
         visuals = _drawn(tree, joint.child, after, carried, own=bends is None)
@@ -197,7 +197,7 @@ def _assembled(
         "payload": sidecar.payload,
         "visuals": _drawn(tree, base, chain[0].child, np.eye(4)),
     }
-    return validated(SerialRobot, data, where=where)
+    return validate_data(SerialRobot, data, where=where)
 
 
 def _one_word(name: str) -> str:
@@ -313,13 +313,13 @@ def _tree(links: list[UrdfLink], joints: list[UrdfJoint], where: str) -> _Tree:
             if name not in by_name:
                 near = nearest(name, by_name)
                 hint = f"; did you mean '{near}'?" if near else ""
-                told = f"joint {shown(joint.name)}: its {role} {shown(name)} is no link"
+                told = f"joint {quote(joint.name)}: its {role} {quote(name)} is no link"
                 faults.append(told + hint)
         if joint.child in above:
             first = above[joint.child].name
             faults.append(
-                f"link {shown(joint.child)} hangs from two joints, {shown(first)} and "
-                f"{shown(joint.name)}: a URDF is a tree; write loops as architecture: mechanism"
+                f"link {quote(joint.child)} hangs from two joints, {quote(first)} and "
+                f"{quote(joint.name)}: a URDF is a tree; write loops as architecture: mechanism"
             )
         above.setdefault(joint.child, joint)
         below.setdefault(joint.parent, []).append(joint)
@@ -327,7 +327,7 @@ def _tree(links: list[UrdfLink], joints: list[UrdfJoint], where: str) -> _Tree:
     if not faults and not roots:
         faults.append("the joints go round in a circle: no link is the first one")
     if not faults and len(roots) > 1:
-        told = ", ".join(map(shown, roots[:5]))
+        told = ", ".join(map(quote, roots[:5]))
         faults.append(f"links {told} hang from no joint: one of them is the base, join the others")
     reached, open_ = set(), roots[:1]
     while open_ and not faults:
@@ -335,7 +335,7 @@ def _tree(links: list[UrdfLink], joints: list[UrdfJoint], where: str) -> _Tree:
         reached.add(name)
         open_ += [joint.child for joint in below[name]]
     if not faults and len(reached) < len(by_name):
-        lost = ", ".join(shown(name) for name in by_name if name not in reached)
+        lost = ", ".join(quote(name) for name in by_name if name not in reached)
         faults.append(f"the joints of {lost} go round in a circle, apart from the base")
     if faults:
         raise RobotError(faults, where)
@@ -351,7 +351,7 @@ def _ends(tree: _Tree, sidecar: Sidecar, where: str) -> tuple[str, str]:
         if given is not None and given not in tree.links:
             near = nearest(given, tree.links)
             hint = f"did you mean '{near}'?" if near else f"links are {', '.join(tree.links)}"
-            raise RobotError([f"{key} {shown(given)} is no link of the URDF: {hint}"], where)
+            raise RobotError([f"{key} {quote(given)} is no link of the URDF: {hint}"], where)
     base = sidecar.base or tree.root
     if sidecar.tip is not None:
         return base, sidecar.tip
@@ -394,18 +394,18 @@ def _chain(tree: _Tree, base: str, tip: str, where: str) -> list[UrdfJoint]:
     name = tip
     while name != base:
         if name not in tree.above:
-            raise RobotError([f"tip {shown(tip)} does not hang from base {shown(base)}"], where)
+            raise RobotError([f"tip {quote(tip)} does not hang from base {quote(base)}"], where)
         chain.append(tree.above[name])
         name = chain[-1].parent
     if not chain:
-        raise RobotError([f"no joint lies between base {shown(base)} and tip {shown(tip)}"], where)
+        raise RobotError([f"no joint lies between base {quote(base)} and tip {quote(tip)}"], where)
     chain.reverse()
     leading = {joint.name for joint in chain if joint.type != "fixed"}
     faults = []
     for i, joint in enumerate(chain):
         if joint.type in ("floating", "planar"):
             faults.append(
-                f"joint {shown(joint.name)} is {joint.type}: on the way to the tip joints are "
+                f"joint {quote(joint.name)} is {joint.type}: on the way to the tip joints are "
                 "revolute, continuous, prismatic or fixed; name another base or tip in the sidecar"
             )
         if joint.mimic is not None and joint.mimic not in leading and joint.type != "fixed":
@@ -413,7 +413,7 @@ def _chain(tree: _Tree, base: str, tip: str, where: str) -> list[UrdfJoint]:
                 f"joint {joint.name} mimics {joint.mimic}, which is not on the way to the tip: it "
                 f"has no coordinate and is held at {joint.offset:g}"
             )
-            held = joint.origin @ _moved(joint)
+            held = joint.origin @ _joint_transform_at_rest(joint)
             chain[i] = replace(joint, type="fixed", origin=held, mimic=None)
     if faults:
         raise RobotError(faults, where)
@@ -429,7 +429,7 @@ def _chain(tree: _Tree, base: str, tip: str, where: str) -> list[UrdfJoint]:
     return chain
 
 
-def _lumped(tree: _Tree, name: str, following: str | None, own: bool = True) -> Body | None:
+def _lump_branches(tree: _Tree, name: str, following: str | None, own: bool = True) -> Body | None:
     """A link and all side branches that hang from it as one body about its frame, or None."""
     bodies: list[tuple[float, Array, Array]] = []
     open_ = [(name, np.eye(4), own)]
@@ -441,7 +441,7 @@ def _lumped(tree: _Tree, name: str, following: str | None, own: bool = True) -> 
         for joint in tree.below[at]:
             if at == name and joint.child == following:
                 continue
-            open_.append((joint.child, T @ joint.origin @ _moved(joint), True))
+            open_.append((joint.child, T @ joint.origin @ _joint_transform_at_rest(joint), True))
     return _one(bodies) if bodies else None
 
 
@@ -458,7 +458,9 @@ def _drawn(
             found.append(visual.model_copy(update={"mount": mount}))
         for joint in tree.below[at]:
             if at != name or joint.child != following:
-                open_.append((joint.child, T @ joint.origin @ _moved(joint), True))
+                open_.append(
+                    (joint.child, T @ joint.origin @ _joint_transform_at_rest(joint), True)
+                )
     return tuple(found)
 
 
@@ -475,7 +477,7 @@ def _one(bodies: list[tuple[float, Array, Array]]) -> Body:
     return _body(mass, com, tensor)
 
 
-def _moved(joint: UrdfJoint) -> Array:
+def _joint_transform_at_rest(joint: UrdfJoint) -> Array:
     """A joint of a side branch at zero, a mimic one at its offset."""
     T = np.eye(4)
     if joint.type == "prismatic":
@@ -511,7 +513,7 @@ def _rigid(
     part["length"] = NO_LIMIT if limits is None else max(limits[1], limits[1] - limits[0])
     part["joint"] = _joint(joint, T @ slide, slide[:3, :3])
     if body is not None:
-        part["tip"] = _turned(body, slide[:3, :3])
+        part["tip"] = _rotate_body(body, slide[:3, :3])
     parts.append(part)
     return np.asarray(np.linalg.inv(slide))
 
@@ -550,7 +552,7 @@ def _beam(
     else:
         place = _joint(joint, T @ beam, beam[:3, :3])
     if bends.hub is not None:
-        place["hub"] = _turned(bends.hub, beam[:3, :3], np.asarray(joint.axis))
+        place["hub"] = _rotate_body(bends.hub, beam[:3, :3], np.asarray(joint.axis))
     own = {key: getattr(bends, key) for key in Elastic.model_fields if key not in _PLACED}
     part: dict[str, Any] = {"name": name, "joint": place, **own, "length": length}
     tips = [body for body in (bends.end,) if body is not None]
@@ -558,12 +560,12 @@ def _beam(
         tips.append(rest.model_copy(update={"com": tuple((np.asarray(rest.com) - stop).tolist())}))
     if tips:
         whole = _one([(tip.mass, np.asarray(tip.com), tip.tensor()) for tip in tips])
-        part["tip"] = _turned(whole, beam[:3, :3])
+        part["tip"] = _rotate_body(whole, beam[:3, :3])
     parts.append(part)
     return np.asarray(np.linalg.inv(end))
 
 
-def _turned(body: Body, R: Array, axis: Array | None = None) -> Body:
+def _rotate_body(body: Body, R: Array, axis: Array | None = None) -> Body:
     """A body in URDF axes as one in axes R; a single inertia counts about `axis`, else URDF z."""
     tensor = body.tensor() if axis is None or not axis.any() else body.tensor(tuple(axis))
     return _body(body.mass, R.T @ np.asarray(body.com), R.T @ tensor @ R)

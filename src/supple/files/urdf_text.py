@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RobotError, RobotWarning, SuppleError
-from ..faults import nearest, shown
+from ..faults import nearest, quote
 from ..kernels.spatial import rpy_of
 from ..robot import Visual
 from ..robot.body import inertia_fault
 from .meshes import MESH_TYPES, find_mesh
 
-__all__ = ["UrdfJoint", "UrdfLink", "followed", "read_urdf"]
+__all__ = ["UrdfJoint", "UrdfLink", "read_urdf", "resolve_mimics"]
 
 Array = NDArray[np.float64]
 DEPTH, ELEMENTS = 40, 200_000
@@ -134,7 +134,7 @@ def read_urdf(
         tag, attributes, inside = scan.stack.pop()
         if tag == "joint" and len(scan.stack) == 1:
             for wanted in {"parent", "child"} - inside:
-                told = f"joint {shown(attributes.get('name', ''))} has no <{wanted} link=...>"
+                told = f"joint {quote(attributes.get('name', ''))} has no <{wanted} link=...>"
                 scan.faults.append(f"{told} (line {parser.CurrentLineNumber})")
 
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = doctype
@@ -162,16 +162,16 @@ def _look(scan: _Scan, tag: str, attributes: dict[str, str], line: int) -> None:
         name = attributes.get("name", "")
         if not name or name in scan.names[tag]:
             told = f"is used twice, first in line {scan.names[tag][name]}" if name else "is missing"
-            scan.faults.append(f"name {shown(name)} of a <{tag}> {told} (line {line})")
+            scan.faults.append(f"name {quote(name)} of a <{tag}> {told} (line {line})")
         scan.names[tag].setdefault(name, line)
         kind = attributes.get("type")
         if tag == "joint" and kind not in TYPES:
-            given = "missing" if kind is None else shown(kind)
-            told = f"joint {shown(name)}: type is {given}: it must be one of {', '.join(TYPES)}"
+            given = "missing" if kind is None else quote(kind)
+            told = f"joint {quote(name)}: type is {given}: it must be one of {', '.join(TYPES)}"
             scan.faults.append(f"{told} (line {line})")
     if not outer[1:] or not set(outer[1:]) <= _READ_IN:
         return
-    owner = f"{outer[1]} {shown(scan.stack[1][1].get('name', ''))}"
+    owner = f"{outer[1]} {quote(scan.stack[1][1].get('name', ''))}"
     named = {"parent": "link", "child": "link", "mimic": "joint"}.get(tag)
     if named is not None and not attributes.get(named):
         scan.faults.append(f"{owner}: <{tag}> names no {named} (line {line})")
@@ -186,7 +186,7 @@ def _look(scan: _Scan, tag: str, attributes: dict[str, str], line: int) -> None:
             values = []
         if len(values) != count or not all(abs(v) < 1e30 for v in values):
             wanted = "a finite number" if count == 1 else f"{count} finite numbers"
-            told = f"{owner}: {key} of <{tag}> is {shown(attributes[key])}: it must be {wanted}"
+            told = f"{owner}: {key} of <{tag}> is {quote(attributes[key])}: it must be {wanted}"
             scan.faults.append(f"{told} (line {line})")
 
 
@@ -223,7 +223,7 @@ def _by_yourdfpy(
     joints = [_joint(each, faults, lenient) for each in read.joints]
     if faults:
         raise RobotError(faults, where)
-    return str(read.name), links, followed(joints, where, lenient)
+    return str(read.name), links, resolve_mimics(joints, where, lenient)
 
 
 def _link(given: Any, faults: list[str]) -> UrdfLink:
@@ -234,7 +234,7 @@ def _link(given: Any, faults: list[str]) -> UrdfLink:
     mass = float(inertial.mass or 0.0)
     tensor = np.zeros((3, 3)) if inertial.inertia is None else inertial.inertia
     if mass < 0:
-        faults.append(f"link {shown(given.name)}: mass is {mass:g} kg: it must not be negative")
+        faults.append(f"link {quote(given.name)}: mass is {mass:g} kg: it must not be negative")
         return UrdfLink(given.name, None, np.zeros(3), np.zeros((3, 3)))
     R = origin[:3, :3]
     problem = inertia_fault(tensor, mass)
@@ -289,13 +289,13 @@ def _visual(given: Any, colours: dict[str, Any], where: str, lost: list[str]) ->
 def _joint(given: Any, faults: list[str], lenient: bool) -> UrdfJoint:
     axis, limit = np.asarray(given.axis, float), given.limit
     if not axis.any() and given.type in ("revolute", "continuous", "prismatic"):
-        faults.append(f"joint {shown(given.name)}: axis is 0 0 0: give a direction, such as 0 0 1")
+        faults.append(f"joint {quote(given.name)}: axis is 0 0 0: give a direction, such as 0 0 1")
     limits = None
     if limit is not None and given.type in ("revolute", "prismatic"):
         limits = (limit.lower or 0.0, limit.upper or 0.0)
         if limits[0] >= limits[1]:
             if limits[0] > limits[1]:
-                sentence = f"joint {shown(given.name)}: limits {limits[0]:g}, {limits[1]:g}: "
+                sentence = f"joint {quote(given.name)}: limits {limits[0]:g}, {limits[1]:g}: "
                 sentence += "the lower one must be below the upper"
                 if lenient:
                     warnings.warn(f"{sentence}; taken as none", RobotWarning, stacklevel=6)
@@ -308,7 +308,7 @@ def _joint(given: Any, faults: list[str], lenient: bool) -> UrdfJoint:
     )
     if min(damping, friction) < 0:
         told = f"damping {damping:g} and friction {friction:g} must not be negative"
-        faults.append(f"joint {shown(given.name)}: {told}")
+        faults.append(f"joint {quote(given.name)}: {told}")
     return UrdfJoint(
         given.name,
         given.type,
@@ -327,7 +327,7 @@ def _joint(given: Any, faults: list[str], lenient: bool) -> UrdfJoint:
     )
 
 
-def followed(joints: list[UrdfJoint], where: str, lenient: bool = False) -> list[UrdfJoint]:
+def resolve_mimics(joints: list[UrdfJoint], where: str, lenient: bool = False) -> list[UrdfJoint]:
     """Return the joints, each mimic one as it follows the joint at the end of its line.
 
     With `lenient` one that mimics no joint of the file is a joint of its own, with a note.
@@ -339,11 +339,11 @@ def followed(joints: list[UrdfJoint], where: str, lenient: bool = False) -> list
             offset, multiplier = offset + multiplier * at.offset, multiplier * at.multiplier
             if leader not in by_name or leader in way:
                 near = nearest(leader, by_name)
-                told = f"mimics {shown(leader)}, which is no joint"
+                told = f"mimics {quote(leader)}, which is no joint"
                 told += f"; did you mean '{near}'?" if near else ""
                 if leader in way:
                     told = "mimics itself" + f" by way of {', '.join(way[1:])}" * (len(way) > 1)
-                sentence = f"joint {shown(joint.name)} {told}"
+                sentence = f"joint {quote(joint.name)} {told}"
                 if lenient and leader not in way:
                     at = joint
                     multiplier = 1.0

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import reals
-from ..control.controllers import Controller, StatefulController, Wanted
+from ..control.controllers import Controller, ReferenceMotion, StatefulController
 from ..control.matching import place_path, trajectory_for
 from ..control.platform import PlatformPath, leads_platform
 from ..control.sampled import Sampled
@@ -170,7 +170,7 @@ def closed_rate(model: Model, controller: Controller) -> Any:
     x, model, drift = symbols(model)
     u = model.functions.symbol("u", 3 * k)
     q, qd = x[:n], x[n : 2 * n]
-    wanted = Wanted(u[:k], u[k : 2 * k], u[2 * k :])
+    wanted = ReferenceMotion(u[:k], u[k : 2 * k], u[2 * k :])
     own, z = ca.DM(0, 1), ca.DM(0, 1)
     both: Any
     if isinstance(controller, StatefulController):

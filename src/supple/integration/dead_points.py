@@ -29,30 +29,36 @@ from ..equations.closed.coupled import ClosedFunctions
 from ..equations.evaluate import Evaluator
 from ..errors import SuppleError
 from .inputs import Feedback, StoppedError
-from .plan import Chunk, Plan
+from .plan import Chunk, RunPlan
 from .steppers.stepper import Stepper
 
 __all__ = ["has_dead_points", "run_past_dead_points"]
 
 Array = NDArray[np.float64]
-NEAR = 14.0  # stretches of the grid before a dead point at which the tree takes over, or
-NEAR_PHASE = 1.5  # rad of the fastest rate excited, if that is longer
-REACHED = 1.5  # stretches before a dead point at which a law that leads its joints is stopped
-AWAY = 1.2  # times that behind it: the stepper goes on
-FORWARD = 10  # stretches in which the tree looks for a dead point where a stepper gave up
-SMALL_PART = 0.3  # of the largest closure determinant seen: below it a dead point may be near
+TAKEOVER_STRETCHES = (
+    14.0  # stretches of the grid before a dead point at which the tree takes over, or
+)
+TAKEOVER_PHASE = 1.5  # rad of the fastest rate excited, if that is longer
+STOP_STRETCHES = (
+    1.5  # stretches before a dead point at which a law that leads its joints is stopped
+)
+RETURN_FACTOR = 1.2  # times that behind it: the stepper goes on
+SEARCH_STRETCHES = 10  # stretches in which the tree looks for a dead point where a stepper gave up
+SMALL_DETERMINANT = (
+    0.3  # of the largest closure determinant seen: below it a dead point may be near
+)
 TOLERANCE = 1e-10  # relative, of the motion of the tree
 LOST_RANK = 1e-7  # singular value of the closures beside the largest: two ways lead on
 PROJECTIONS = 3  # steps of Newton's method that bring a pose back onto the closures
 
 
-def has_dead_points(plan: Plan) -> bool:
+def has_dead_points(plan: RunPlan) -> bool:
     """Whether loops decide coordinates of a plan, so that there may be dead points."""
     return isinstance(plan.model.functions, ClosedFunctions) and plan.drive is None
 
 
 def run_past_dead_points(
-    plan: Plan, stepper: Stepper, x: Array, step: float, rate: float, notes: dict[str, Any]
+    plan: RunPlan, stepper: Stepper, x: Array, step: float, rate: float, notes: dict[str, Any]
 ) -> Iterator[Chunk]:
     """Yield the states of a run by a stepper, past the dead points of its loops.
 
@@ -69,10 +75,10 @@ def run_past_dead_points(
     notes : dict
         `dead points` becomes the list of times at which they were passed.
     """
-    tree = TreeMotion(plan)
-    watch = _Watch(tree, NEAR, NEAR_PHASE / rate if rate > 0 else 0.0)
+    tree = DeadPointRun(plan)
+    watch = _DeadPointWatch(tree, TAKEOVER_STRETCHES, TAKEOVER_PHASE / rate if rate > 0 else 0.0)
     if plan.controller is not None:
-        watch = _Watch(tree, REACHED, 0.0)
+        watch = _DeadPointWatch(tree, STOP_STRETCHES, 0.0)
     passed: list[float] = notes.setdefault("dead points", [])
     place = 0
     watch.saw(float(plan.grid[0]), x)
@@ -95,11 +101,13 @@ def run_past_dead_points(
             fault = problem
             place = int(np.argmin(np.abs(plan.grid - watch.time)))
         if plan.controller is not None:
-            if fault is not None and abs(watch.value) > SMALL_PART * watch.largest:
+            if fault is not None and abs(watch.value) > SMALL_DETERMINANT * watch.largest:
                 raise fault
             raise SuppleError(tree.sentence(watch.time, x)) from fault
         if fault is not None and not watch.comes_near:
-            ahead = list(islice(tree.carry(place, x, watch, passed, FORWARD), FORWARD))
+            ahead = list(
+                islice(tree.carry(place, x, watch, passed, SEARCH_STRETCHES), SEARCH_STRETCHES)
+            )
             if not watch.has_been_near:
                 raise fault  # for another reason
             yield from ahead
@@ -111,7 +119,7 @@ def run_past_dead_points(
             place = chunk.place
 
 
-def _from_place(plan: Plan, place: int) -> Plan:
+def _from_place(plan: RunPlan, place: int) -> RunPlan:
     """Return the rest of a plan."""
     if not place:
         return plan
@@ -127,10 +135,10 @@ def _first_states(chunk: Chunk, place: int, count: int) -> Chunk:
     return Chunk(place + chunk.place, chunk.states[:count], chunk.tau[:count], last)
 
 
-class _Watch:
+class _DeadPointWatch:
     """How near a run is to a dead point, from the determinant of c_w, its columns of length one."""
 
-    def __init__(self, tree: TreeMotion, stretches: float, least: float) -> None:
+    def __init__(self, tree: DeadPointRun, stretches: float, least: float) -> None:
         self.tree = tree
         self.stretches = stretches  # of the grid before a dead point at which it is near
         self.least = least  # s before a dead point at which it is near, at least
@@ -163,18 +171,18 @@ class _Watch:
         """Whether a dead point lies within NEAR stretches ahead."""
         ahead = self.value * self.rate < 0
         near = abs(self.value) < self._zone * abs(self.rate)
-        return bool(ahead and near and abs(self.value) < SMALL_PART * self.largest)
+        return bool(ahead and near and abs(self.value) < SMALL_DETERMINANT * self.largest)
 
     @property
     def has_been_near(self) -> bool:
         """Whether a dead point was passed, or came near."""
-        return self.changed or self.smallest < SMALL_PART * self.largest
+        return self.changed or self.smallest < SMALL_DETERMINANT * self.largest
 
     @property
     def is_away(self) -> bool:
         """Whether the run is so far from a dead point that its stepper may go on."""
-        far = abs(self.value) > AWAY * self._zone * abs(self.rate)
-        return bool(far or abs(self.value) > 1.1 * SMALL_PART * self.largest)
+        far = abs(self.value) > RETURN_FACTOR * self._zone * abs(self.rate)
+        return bool(far or abs(self.value) > 1.1 * SMALL_DETERMINANT * self.largest)
 
     def count_before_dead_point(self, times: Array, states: Array) -> int:
         """Return how many of the states come before a dead point is near, all if none is."""
@@ -199,10 +207,10 @@ class _TreeState(NamedTuple):
     work: float
 
 
-class TreeMotion:
+class DeadPointRun:
     """The motion of a plan in all coordinates of its tree, with a multiplier per closure row."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: RunPlan) -> None:
         functions = plan.model.functions
         assert isinstance(functions, ClosedFunctions)
         self.plan = plan
@@ -219,13 +227,13 @@ class TreeMotion:
         def make() -> Evaluator:
             return Evaluator(_dense(self.functions.solved.closures["W"]), True)
 
-        made: Evaluator = self.functions.derived("closure slopes", make)
+        made: Evaluator = self.functions.cached("closure slopes", make)
         return made
 
     @cached_property
     def _equations(self) -> Evaluator:
         """M, forces but efforts, the power lost, c, C and (C' z') over (z, zd) and a wrench."""
-        made: Evaluator = self.functions.derived(
+        made: Evaluator = self.functions.cached(
             ("tree motion", self.plan.wrench is not None), self._write_equations
         )
         return made
@@ -265,11 +273,11 @@ class TreeMotion:
             return np.linalg.det(slopes / lengths)
 
     def carry(
-        self, place: int, x: Array, watch: _Watch, passed: list[float], least: int = 1
+        self, place: int, x: Array, watch: _DeadPointWatch, passed: list[float], least: int = 1
     ) -> Iterator[Chunk]:
         """Yield `least` states from a place of the grid on, and more until it is away from one."""
         grid = self.plan.grid
-        state = self._spread(x)
+        state = self._tree_state(x)
         for k in range(place, len(grid) - 1):
             before, tau = watch.value, self._efforts(float(grid[k]) + 1e-12, state)
             state = self._advance(float(grid[k]), float(grid[k + 1]), state)
@@ -296,7 +304,7 @@ class TreeMotion:
             "another joint of the loop"
         )
 
-    def _spread(self, x: Array) -> _TreeState:
+    def _tree_state(self, x: Array) -> _TreeState:
         """Return the state of the tree at a state of the run."""
         n, m = len(self.kept), len(self.followers)
         q, qd, w = x[:n], x[n : 2 * n], x[2 * n + 1 : 2 * n + 1 + m]
@@ -358,7 +366,7 @@ class TreeMotion:
             power = ca.dot(load[:3], ca.jtimes(p, z, zd)) + ca.dot(load[3:], spin)
             return Evaluator(ca.Function("power", [z, zd, load], [power]))
 
-        made: Evaluator = self.functions.derived("tree wrench power", make)
+        made: Evaluator = self.functions.cached("tree wrench power", make)
         return float(made(state.z, state.zd, wrench)[0][0])
 
     def _advance(self, start: float, end: float, state: _TreeState) -> _TreeState:

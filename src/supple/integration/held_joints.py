@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..control.controllers import solved
+from ..control.controllers import solve_positive_definite
 from ..control.trajectories import Trajectory
 from ..equations.evaluate import Evaluator
 from ..equations.functions import need_open
@@ -181,11 +181,11 @@ def flexible(model: Model) -> Flexible:
     """Return the elastic rows of a model."""
     told = "magnus, stability and floquet are for trees; simulate it, by generalised-alpha for long"
     need_open(model.functions, model.robot.name, told)
-    made: Flexible = model.functions.derived("flexible", _made, model)
+    made: Flexible = model.functions.cached("flexible", _make_flexible, model)
     return made
 
 
-def _made(model: Model) -> Flexible:
+def _make_flexible(model: Model) -> Flexible:
     import casadi as ca
 
     n, k = model.size, model.joints
@@ -193,7 +193,7 @@ def _made(model: Model) -> Flexible:
     M = model.functions.expression("mass_matrix")(q)[k:, k:]
     K = model.functions.expression("stiffness")(q)[k:, k:]
     rest = model.functions.expression("inverse_dynamics")(q, qd, ca.vertcat(u, ca.SX.zeros(n - k)))
-    push = ca.vertcat(*solved(M, -rest[k:]))
+    push = ca.vertcat(*solve_positive_definite(M, -rest[k:]))
     own, names, values = ca.extract_parametric(push, ca.vertcat(q[:k], qd[:k], u))  # joints apart
     slopes = ca.substitute([ca.jacobian(own, x[k:]) for x in (q, qd)], names, values)
     rows = ca.Function("rows", [q, qd, u], ca.cse([ca.densify(x) for x in (push, *slopes)]))

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Held
+from ..answers.held import Immutable
 from ..arguments import number, reals, some
 from ..control.matching import match_names, motor_names
 from ..errors import SuppleError
@@ -54,7 +54,7 @@ class MemoryWarning(SimulationWarning):
     """A Python function of efforts does not give the same again: it is asked more than once."""
 
 
-class Input(Held, ABC):
+class Input(Immutable, ABC):
     """Efforts as a function of time alone. A kind of input has these duties:
 
     1. `value(t, width)` returns the efforts (len(t), width) at times t.

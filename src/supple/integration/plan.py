@@ -14,12 +14,12 @@ from ..equations.model import Model
 from ..errors import SuppleError
 from .closed_loop import Reference, closed_rate
 from .inputs import Feedback, Input, SimulationWarning, StoppedError
-from .sampled import Drive
+from .sampled import SampledDrive
 from .states import symbols
 
 __all__ = [
     "Chunk",
-    "Plan",
+    "RunPlan",
     "SimulationWarning",
     "StoppedError",
     "rate",
@@ -28,11 +28,13 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-SLIVERS = 1e-3  # of a motion: stretches between switches that decide no step, all together
+NEGLIGIBLE_STRETCHES = (
+    1e-3  # of a motion: stretches between switches that decide no step, all together
+)
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """What is to be computed.
 
     Attributes:
@@ -53,7 +55,7 @@ class Plan:
     tolerance: float
     compiled: bool = False
     controller: Controller | None = None
-    drive: Drive | None = None
+    drive: SampledDrive | None = None
     fastest: float = 0.0
     energy: float = 0.0
     course: tuple[Array, Array] | None = None
@@ -84,7 +86,7 @@ class Plan:
         if isinstance(self.tau, Reference) and not self.tau.trajectory.periodic:
             end = min(end, self.tau.trajectory.duration)  # then it stands still
         lengths = np.sort(np.diff(np.append(edges[edges < end], end)))
-        return float(lengths[np.cumsum(lengths) > SLIVERS * lengths.sum()][0])
+        return float(lengths[np.cumsum(lengths) > NEGLIGIBLE_STRETCHES * lengths.sum()][0])
 
     @property
     def width(self) -> int:
@@ -170,4 +172,4 @@ def wrench_power(model: Model, q: Any, qd: Any, wrench: Any) -> Any:
         power = ca.dot(load[:3], ca.jtimes(p, x, v)) + ca.dot(load[3:], spin)
         return ca.Function("wrench_power", [x, v, load], ca.cse([power]))
 
-    return model.functions.derived("wrench power", make)(q, qd, wrench)
+    return model.functions.cached("wrench power", make)(q, qd, wrench)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from .plan import Chunk
 
-__all__ = ["shown"]
+__all__ = ["with_progress"]
 
 Array = NDArray[np.float64]
-PATIENCE = 2.0  # s after which a run shows how far it is
+SECONDS_BEFORE_BAR = 2.0  # s after which a run shows how far it is
 
 
-def shown(chunks: Iterator[Chunk], grid: Array, progress: bool | None) -> Iterator[Chunk]:
+def with_progress(chunks: Iterator[Chunk], grid: Array, progress: bool | None) -> Iterator[Chunk]:
     """Return the same chunks, with a progress bar once they take longer than PATIENCE.
 
     None: on a terminal alone.
@@ -36,7 +36,7 @@ def shown(chunks: Iterator[Chunk], grid: Array, progress: bool | None) -> Iterat
         for chunk in chunks:
             if bar.live.is_started:
                 bar.update(task, completed=float(grid[chunk.place - 1 + len(chunk.states)]))
-            elif time.monotonic() - began > PATIENCE:
+            elif time.monotonic() - began > SECONDS_BEFORE_BAR:
                 bar.start()
             yield chunk
     finally:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .inputs import Feedback
-from .plan import Plan
+from .plan import RunPlan
 
 __all__ = ["fastest_turning", "refine_grid"]
 
@@ -30,7 +30,7 @@ def _largest_divisor(number: int, bound: int) -> int:
     return next(divisor for divisor in range(min(number, bound), 0, -1) if number % divisor == 0)
 
 
-def refine_grid(plan: Plan, spacing: float, every_step: bool) -> tuple[Plan, Places]:
+def refine_grid(plan: RunPlan, spacing: float, every_step: bool) -> tuple[RunPlan, Places]:
     """Cut the stretches between samples so that none is longer than `spacing`.
 
     Parameters
@@ -75,7 +75,7 @@ def refine_grid(plan: Plan, spacing: float, every_step: bool) -> tuple[Plan, Pla
     return replace(plan, grid=fine, starts=starts), places
 
 
-def fastest_turning(plan: Plan, states: Array) -> float:
+def fastest_turning(plan: RunPlan, states: Array) -> float:
     """Return the fastest rate of the joints' own motion in the states (n, .) of a run, rad/s.
 
     A joint that turns with a speed w makes forces that change with 2 w, and one that gains its

@@ -21,16 +21,16 @@ from ..outputs.measuring import accelerations, evaluator
 from ..outputs.sensor import Sensor
 from .inputs import Feedback, Input, StoppedError
 
-__all__ = ["Drive", "Timetable", "timetable"]
+__all__ = ["SampledDrive", "Timetable", "timetable"]
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
-HAIR = 1e-9  # of a period: times nearer than this are one
-FEW = 8  # steps within the time constant of a current loop at least
-SATURATED = 0.9  # of the samples: a joint that asks for more than its limit in them is told
+SAME_TIME_FRACTION = 1e-9  # of a period: times nearer than this are one
+MIN_STEPS_PER_TIME_CONSTANT = 8  # steps within the time constant of a current loop at least
+SATURATED_SHARE = 0.9  # of the samples: a joint that asks for more than its limit in them is told
 FEW_SAMPLES = 20  # of a run, in which nothing is told of that
 OTHER_DELAY = 0.01  # of a period: a delay that differs by more is another one
-MOST = 20_000_000  # samples of one run
+MAX_SAMPLES = 20_000_000  # samples of one run
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,17 +60,18 @@ class Timetable:
 def timetable(given: Sampled, grid: Array) -> Timetable:
     """Return when a law reads and acts during the times of an answer's grid."""
     T, end = given.period, float(grid[-1])
-    if end / T > MOST:
+    if end / T > MAX_SAMPLES:
         raise SuppleError(
-            f"{end:g} s with a sample every {T:g} s are more than {MOST:g} samples: give a longer "
+            f"{end:g} s with a sample every {T:g} s are more than {MAX_SAMPLES:g} samples: "
+            f"give a longer "
             "period"
         )
-    samples = T * np.arange(int(np.floor(end / T + HAIR)) + 1)
+    samples = T * np.arange(int(np.floor(end / T + SAME_TIME_FRACTION)) + 1)
     arrivals = samples + given.delay
-    arrivals = arrivals[arrivals <= end + HAIR * T]
+    arrivals = arrivals[arrivals <= end + SAME_TIME_FRACTION * T]
     times = np.concatenate([samples, arrivals, grid])
     order = np.argsort(times, kind="stable")
-    new = np.append(True, np.diff(times[order]) > HAIR * T)
+    new = np.append(True, np.diff(times[order]) > SAME_TIME_FRACTION * T)
     place = np.empty(len(times), np.int64)
     place[order] = np.cumsum(new) - 1
     t = np.minimum(times[order][new], end)
@@ -82,7 +83,7 @@ def timetable(given: Sampled, grid: Array) -> Timetable:
     return Timetable(t, reads, acts, answer)
 
 
-class Drive:
+class SampledDrive:
     """A Sampled law in one run: what it has answered, and what acts now."""
 
     def __init__(
@@ -129,7 +130,7 @@ class Drive:
             return told
         for name, count, limit in zip(names, self.at_limit, self.limit, strict=True):
             part = count / self.samples
-            if part > SATURATED:
+            if part > SATURATED_SHARE:
                 told.append(
                     f"joint {name} asks for more than its effort limit {limit:g} in {part:.0%} of "
                     "the samples: the loop hardly controls it; give a larger limit, lower gains "
@@ -140,7 +141,11 @@ class Drive:
     @property
     def longest(self) -> float:
         """The longest step that follows the current loops."""
-        return float(self.lag[self.lag > 0].min()) / FEW if self.lag is not None else np.inf
+        return (
+            float(self.lag[self.lag > 0].min()) / MIN_STEPS_PER_TIME_CONSTANT
+            if self.lag is not None
+            else np.inf
+        )
 
     def begin(self, t: float, read: int, act: int, state: tuple[Array, Array, Array]) -> None:
         """Read the state where a sample is due, and let an effort act that arrives.
@@ -191,7 +196,7 @@ class Drive:
             assert path is not None
             controller = law
             bound = near_symbols(model)[0] if self._loops else model
-            evaluator: Evaluator = model.functions.derived(
+            evaluator: Evaluator = model.functions.cached(
                 ("law of one state", controller), lambda: Evaluator(controller.function(bound))
             )
             return lambda t, q, qd: evaluator(
@@ -211,7 +216,7 @@ class Measuring:
         law: LinearController,
         model: Model,
         led: tuple[Trajectory, Input | None],
-        drive: Drive,
+        drive: SampledDrive,
     ) -> None:
         self.law, self.model, (self.path, self.wrench), self.drive = law, model, led, drive
         self.z = np.zeros(len(law.A))

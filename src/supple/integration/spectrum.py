@@ -29,17 +29,23 @@ from ..equations.equilibrium import stiffness_at
 from ..equations.model import Model
 from .closed_loop import Reference
 from .inputs import Constant, Feedback, Input
-from .plan import Plan
+from .plan import RunPlan
 
 __all__ = ["Spectrum", "look"]
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
-SHARE = 1e-5  # of the energy put into oscillations: what a mode may hold and still be left out
-SEEN = 5e-3  # of a deflection: what a mode may make of it and still be left out
-RIGID = 1e-4  # of the fastest rate: what is much slower counts as rigid
-SMOOTH = 60.0  # rad in a piece of a path, beyond which a mode follows it without being excited
-SWITCHES = 64  # of the input that are looked at
+NEGLIGIBLE_ENERGY_SHARE = (
+    1e-5  # of the energy put into oscillations: what a mode may hold and still be left out
+)
+NEGLIGIBLE_DEFLECTION_SHARE = (
+    5e-3  # of a deflection: what a mode may make of it and still be left out
+)
+RIGID_RATE_RATIO = 1e-4  # of the fastest rate: what is much slower counts as rigid
+SMOOTH_PIECE_PHASE = (
+    60.0  # rad in a piece of a path, beyond which a mode follows it without being excited
+)
+MAX_SWITCHES = 64  # of the input that are looked at
 Law = Callable[[float, Array, Array], Array]  # t, q, qd to efforts
 State = tuple[float, Array, Array]
 
@@ -69,7 +75,7 @@ class Spectrum:
         """Largest |pole|."""
         return float(np.abs(self.poles).max(initial=0.0))
 
-    def turned(self, duration: float) -> Array:
+    def mode_table(self, duration: float) -> Array:
         """Return rate, rad in a run as far as damping lets it live, share and weight of each mode.
 
         (m, 4). What is faster than every mode, such as an input, counts as all of the energy.
@@ -90,13 +96,13 @@ class Spectrum:
 
         One that makes little of the state counts as little. `late`, `order`: of the method.
         """
-        modes = self.turned(duration)[: max(len(self.swings) - 1, 0)]  # the last is no mode
+        modes = self.mode_table(duration)[: max(len(self.swings) - 1, 0)]  # the last is no mode
         each = modes[:, 1] * modes[:, 3] * late * (modes[:, 0] * step) ** order
         worst = int(np.argmax(each)) if len(each) else -1
         return (float(modes[worst, 0]), float(each[worst])) if worst >= 0 else (0.0, 0.0)
 
 
-def look(plan: Plan, x0: Array) -> Spectrum:
+def look(plan: RunPlan, x0: Array) -> Spectrum:
     """Return the spectrum of a plan that starts at x0; what stands still for good has none."""
     n, law = plan.model.size, _law(plan)
     if isinstance(plan.tau, Constant) and isinstance(plan.wrench, Constant | None):
@@ -111,22 +117,22 @@ def look(plan: Plan, x0: Array) -> Spectrum:
         answers = law if given.of_state else None
     elif plan.controller is None or plan.memory > 0:
         answers = None
-    about = [_linearised(plan.model, answers, plan.controller, state) for state in states]
+    about = [_linearise(plan.model, answers, plan.controller, state) for state in states]
     first, vectors = np.linalg.eig(about[0])
     found = [np.asarray(v, complex) for v in (first, *map(np.linalg.eigvals, about[1:]))]
     rates = []  # |lambda|, zero of those that do not swing or are rigid
     for A, values in zip(about, found, strict=True):
         size = np.abs(values)
-        slowest = 10 * max(RIGID * size.max(initial=0.0), np.sqrt(_faint_stiffness(A)))
+        slowest = 10 * max(RIGID_RATE_RATIO * size.max(initial=0.0), np.sqrt(_faint_stiffness(A)))
         alive = (np.abs(values.imag) > 0.3 * size) & (size > slowest)
         rates.append(np.where(alive, size, 0.0))
-    swings, energy = _excited(plan, law, states, (found[0], vectors.astype(complex)), rates)
+    swings, energy = _excited_modes(plan, law, states, (found[0], vectors.astype(complex)), rates)
     excited, ratio = swings[np.argmax(swings[:, 0]), :2] if len(swings) else (0.0, 0.0)
     # Rate up to which smooth pieces of a path excite modes, and the rate of the inputs
     T = float(plan.grid[-1] - plan.grid[0])
     inputs = [part for part in (plan.tau, plan.wrench) if isinstance(part, Input)]
     driven = float(max((part.rate(T) for part in inputs), default=0.0))
-    smooth = SMOOTH / plan.piece if isinstance(plan.tau, Reference) else 0.0
+    smooth = SMOOTH_PIECE_PHASE / plan.piece if isinstance(plan.tau, Reference) else 0.0
     smooth = float(max(smooth, 1.2 * driven))
     slow = rates[0][rates[0] <= smooth].max(initial=0.0)
     poles = np.concatenate(found)
@@ -146,7 +152,7 @@ def look(plan: Plan, x0: Array) -> Spectrum:
 
 
 def _course(
-    plan: Plan, states: list[State], poles: list[Complex], rates: list[Array], excited: float
+    plan: RunPlan, states: list[State], poles: list[Complex], rates: list[Array], excited: float
 ) -> tuple[Array, Array] | None:
     """Times and rates over the largest, where links slide along a path; 1.05 times what is seen.
 
@@ -165,7 +171,7 @@ def _course(
     return np.array([t for t, _, _ in states]), np.minimum(1.05 * share, 1.0)
 
 
-def _law(plan: Plan) -> Law:
+def _law(plan: RunPlan) -> Law:
     """The efforts of a plan by time and state; of a law that remembers a copy is asked."""
     given, controller, k = plan.tau, plan.controller, plan.model.joints
     if isinstance(given, Feedback):
@@ -215,7 +221,7 @@ def _apart(function: Any) -> Any:
     return copy
 
 
-def _states(plan: Plan, q: Array, qd: Array) -> list[State]:
+def _states(plan: RunPlan, q: Array, qd: Array) -> list[State]:
     """Times and states to look at: the start, poses along a path, else a few others it may reach.
 
     A free arm is stiffest where it is folded: poses are spread by irrational steps.
@@ -236,9 +242,7 @@ def _states(plan: Plan, q: Array, qd: Array) -> list[State]:
     return out
 
 
-def _linearised(
-    model: Model, law: Law | None, controller: Controller | None, state: State
-) -> Array:
+def _linearise(model: Model, law: Law | None, controller: Controller | None, state: State) -> Array:
     """A (2 N, 2 N) about a state."""
     (t, q, qd), n, k, h = state, model.size, model.joints, 1e-6
     e = h * np.eye(n)
@@ -270,11 +274,11 @@ def _faint_stiffness(A: Array) -> float:
     parallel, so that what is shared out among them says nothing.
     """
     n = len(A) // 2
-    return float(RIGID**2 * max(1.0, np.abs(A[n:, :n]).max(initial=0.0)))
+    return float(RIGID_RATE_RATIO**2 * max(1.0, np.abs(A[n:, :n]).max(initial=0.0)))
 
 
-def _excited(
-    plan: Plan,
+def _excited_modes(
+    plan: RunPlan,
     law: Law,
     states: list[State],
     found: tuple[Complex, Complex],
@@ -291,7 +295,7 @@ def _excited(
     # The start, and times right before and right after switches where an input jumps
     places = plan.grid[list(plan.starts[1:])]
     sides = [float(plan.grid[0])]
-    for t in places[:: len(places) // SWITCHES + 1].tolist():
+    for t in places[:: len(places) // MAX_SWITCHES + 1].tolist():
         hair = 1e-9 * max(t, 1e-3)
         sides += [t - hair, t + hair]
     pushes = [_acceleration(plan, law, at, q, qd) for at in sides]
@@ -313,18 +317,18 @@ def _excited(
         slow.append(np.concatenate([0 * there, np.zeros(k), push]))
     carried = _energies(vectors, slow, masses) * moving[:, None] if slow else energy
     most = max(float(part.sum(axis=0).max()) for part in (energy, carried))
-    mine = (energy > max(SHARE * most, floor)).any(axis=1)
+    mine = (energy > max(NEGLIGIBLE_ENERGY_SHARE * most, floor)).any(axis=1)
     share = (energy / np.maximum(energy.sum(axis=0), 1e-300)).max(axis=1)
     if isinstance(plan.tau, Feedback):
         unit = np.linalg.solve(M, np.eye(n)[:, : model.joints]).T
         drives = [*drives, *(np.concatenate([0 * q, a]) for a in unit)]
         jumps = _energies(vectors, drives, masses) * moving[:, None]
-        mine |= (jumps > np.maximum(SHARE * jumps.sum(axis=0), floor)).any(axis=1)
+        mine |= (jumps > np.maximum(NEGLIGIBLE_ENERGY_SHARE * jumps.sum(axis=0), floor)).any(axis=1)
         share = np.ones_like(share)  # what it does is not known beforehand
     weight = np.sqrt(share)
     if energy.sum() > floor or isinstance(plan.tau, Feedback):
-        made = _made(model, q, found, drives, slow, moving)
-        mine |= made > SEEN
+        made = _mode_shares(model, q, found, drives, slow, moving)
+        mine |= made > NEGLIGIBLE_DEFLECTION_SHARE
         weight = np.maximum(weight, made)
     swings = []
     for j in np.flatnonzero(mine & moving):
@@ -351,7 +355,7 @@ def _vibration_energy(model: Model, q: Array, drives: list[Array]) -> float:
         return np.inf
     inside = np.linalg.solve(root, np.linalg.solve(root, (stiffness + stiffness.T) / 2).T)
     squares, turned = np.linalg.eigh((inside + inside.T) / 2)
-    swings = squares > max((10 * RIGID) ** 2 * np.abs(squares).max(initial=0.0), 1e-12)
+    swings = squares > max((10 * RIGID_RATE_RATIO) ** 2 * np.abs(squares).max(initial=0.0), 1e-12)
     if not swings.any():
         return 0.0
     momenta = turned.T[swings] @ root.T  # phi' M of each mode
@@ -369,7 +373,7 @@ def _energies(vectors: Complex, drives: list[Array], masses: Array) -> Array:
     return np.asarray(np.abs(parts) ** 2 * masses[:, None] / 2)
 
 
-def _made(
+def _mode_shares(
     model: Model,
     q: Array,
     found: tuple[Complex, Complex],
@@ -410,10 +414,10 @@ def _made(
     return most
 
 
-def _acceleration(plan: Plan, law: Law, t: float, q: Array, qd: Array) -> Array:
+def _acceleration(plan: RunPlan, law: Law, t: float, q: Array, qd: Array) -> Array:
     """qdd at a state under the inputs of a time, where that may be by the tape of the run."""
     functions, tau = plan.model.functions, law(t, q, qd)
-    if plan.wrench is None and isinstance(functions, ChainFunctions) and functions.taped:
+    if plan.wrench is None and isinstance(functions, ChainFunctions) and functions.uses_tapes:
         return functions.acceleration(q, qd, tau)
     wrench = None if plan.wrench is None else plan.wrench.value(np.array([t]), 6)[0]
     return plan.model.forward_dynamics(q, qd, tau, wrench)

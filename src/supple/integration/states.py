@@ -68,7 +68,7 @@ def symbols(model: Model, written: bool = False) -> tuple[Any, Model, Any]:
         count = len(functions.loops.followers)
         size = 2 * n + 1 + count
         x = ca.SX.sym("x", size) if written else functions.loops.symbol("x", size)
-        near = functions.bound(x[2 * n + 1 :])
+        near = functions.with_guess(x[2 * n + 1 :])
         drift = near.expression("drift")(x[:n], x[n : 2 * n])
         return x, replace(model, functions=near), drift
     if not model.reading.carries_roots:

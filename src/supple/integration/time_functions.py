@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..answers.answer import Shown
-from ..answers.held import Held
+from ..answers.held import Immutable
 from ..control.trajectories import Trajectory
 from ..errors import SuppleError
 from .inputs import Feedback, Input, MemoryWarning, highest_rate
@@ -22,22 +22,26 @@ from .inputs import Feedback, Input, MemoryWarning, highest_rate
 __all__ = ["TimeFunction", "as_time_function", "located_jumps", "written_times"]
 
 Array = NDArray[np.float64]
-LOOKS = 4000  # times at which a Python function of time is looked at before a run
-MOST_LOOKS = 64 * LOOKS  # where so many do not show all of it, it is asked step by step
-MOST_JUMPS = 2000  # of one function
-BEND = 0.1  # of its range: what lies so far from a line between two looks was not seen
-GOLDEN = 0.6180339887498949
-JUMP = 0.02  # of its range: a change between two looks that may be a jump
-SMALL = 1e-4  # of its range: the same, where it is three times what it changes beside them
-PARTS = 2000  # of a function that are looked through for numbers
-HAIR = 1e-12  # of a run: how far on either side of a time that a function knows it is looked at
+SCAN_POINTS = 4000  # times at which a Python function of time is looked at before a run
+MAX_SCAN_POINTS = 64 * SCAN_POINTS  # where so many do not show all of it, it is asked step by step
+MAX_JUMPS = 2000  # of one function
+UNSEEN_BEND = 0.1  # of its range: what lies so far from a line between two looks was not seen
+GOLDEN_RATIO = 0.6180339887498949
+JUMP_FRACTION = 0.02  # of its range: a change between two looks that may be a jump
+SMALL_JUMP_FRACTION = (
+    1e-4  # of its range: the same, where it is three times what it changes beside them
+)
+MAX_CODE_PARTS = 2000  # of a function that are looked through for numbers
+TIME_OFFSET = (
+    1e-12  # of a run: how far on either side of a time that a function knows it is looked at
+)
 
 
 def parts_of(item: Any) -> list[Any]:
     """Return the parts of what may be found in a function in which numbers may stand."""
     match item:
         case np.ndarray():
-            return item.ravel()[:PARTS].tolist() if item.dtype.kind in "fiu" else []
+            return item.ravel()[:MAX_CODE_PARTS].tolist() if item.dtype.kind in "fiu" else []
         case dict():
             return list(item.values())
         case list() | tuple():
@@ -59,7 +63,7 @@ def parts_of(item: Any) -> list[Any]:
             return [*item.breaks, item.duration]
         case Input():
             return list(item.switches(np.inf))
-        case Held() | Shown():  # models and robots
+        case Immutable() | Shown():  # models and robots
             return []
     return [vars(type(item)).get("__call__"), getattr(item, "__dict__", None)]
 
@@ -98,9 +102,9 @@ def as_time_function(given: Input | Feedback, duration: float, dt: float) -> Inp
     made = TimeFunction(given, (), 0.0)
 
     f = partial(made.value, width=given.width)
-    known, hair = written_times(given.function, duration), HAIR * duration
+    known, hair = written_times(given.function, duration), TIME_OFFSET * duration
     known = np.clip(np.concatenate([known - hair, known + hair]), 0.0, duration)
-    looks = first = min(max(LOOKS, int(2 * duration / dt)), MOST_LOOKS)
+    looks = first = min(max(SCAN_POINTS, int(2 * duration / dt)), MAX_SCAN_POINTS)
     try:
         while True:
             t = np.union1d(np.linspace(0.0, duration, looks + 1), known)
@@ -109,23 +113,25 @@ def as_time_function(given: Input | Feedback, duration: float, dt: float) -> Inp
                 return given
             # Between them at places that differ from interval to interval: equal ones could miss a
             # vibration whose periods fit between them
-            place = (GOLDEN * np.arange(1, len(t))) % 1.0
+            place = (GOLDEN_RATIO * np.arange(1, len(t))) % 1.0
             between = t[:-1] + place * np.diff(t)
             seen = f(between)
             line = values[:-1] + place[:, None] * np.diff(values, axis=0)
-            unseen = (np.abs(seen - line) > BEND * np.ptp(np.vstack([values, seen]), axis=0)).any(1)
+            unseen = (
+                np.abs(seen - line) > UNSEEN_BEND * np.ptp(np.vstack([values, seen]), axis=0)
+            ).any(1)
             edges = t
             order = np.argsort(np.concatenate([t, between]), kind="stable")
             t, values = np.concatenate([t, between])[order], np.vstack([values, seen])[order]
             jumps: list[float] = []
-            if unseen.sum() <= MOST_JUMPS:
+            if unseen.sum() <= MAX_JUMPS:
                 jumps = located_jumps(f, t, values)
-                if len(jumps) > MOST_JUMPS:
+                if len(jumps) > MAX_JUMPS:
                     return given
                 unseen[np.searchsorted(edges, jumps, "left") - 1] = False
             if not unseen.any():
                 break
-            if looks >= MOST_LOOKS:
+            if looks >= MAX_SCAN_POINTS:
                 return given
             looks *= 4
     except (SuppleError, KeyboardInterrupt):  # told when the run gets there
@@ -166,14 +172,14 @@ def located_jumps(f: Callable[[Array], Array], t: Array, values: Array) -> list[
     change, length = np.abs(np.diff(values, axis=0)), np.diff(t)[:, None]
     slope = np.pad(change / np.maximum(length, 1e-300), ((1, 1), (0, 0)))
     beside = length * np.maximum(slope[:-2], slope[2:])
-    sharp = (change > SMALL * range_) & (change > 3 * beside)
-    todo = np.flatnonzero(((change > JUMP * range_) | sharp).any(axis=1)).tolist()
+    sharp = (change > SMALL_JUMP_FRACTION * range_) & (change > 3 * beside)
+    todo = np.flatnonzero(((change > JUMP_FRACTION * range_) | sharp).any(axis=1)).tolist()
     found: list[float] = []
     for k in todo:
         parts = [(*t[k : k + 2].tolist(), *values[k : k + 2])]
-        while parts and len(found) <= MOST_JUMPS:
+        while parts and len(found) <= MAX_JUMPS:
             first, last, u, v = start, end, low, high = parts.pop()
-            least = np.maximum(np.abs(v - u) / 2, SMALL * range_)
+            least = np.maximum(np.abs(v - u) / 2, SMALL_JUMP_FRACTION * range_)
             while end - start > 1e-14 * t[-1]:
                 middle = (start + end) / 2
                 w = f(np.array([middle]))[0]
@@ -201,7 +207,7 @@ def written_times(function: Any, duration: float, most: int = 4000) -> Array:
     numbers: dict[float, None] = {}
     todo: list[Any] = [function]
     met: dict[int, Any] = {}
-    while todo and len(met) < PARTS and len(numbers) < most:
+    while todo and len(met) < MAX_CODE_PARTS and len(numbers) < most:
         item = todo.pop(0)
         if isinstance(item, int | float | np.integer | np.floating):
             size: Any = abs(item)

@@ -26,12 +26,14 @@ _B = np.array([0.5, 0.5])
 _TWICE = _A @ _A
 _AHEAD = (1 + NODES - NODES[0]) / (NODES[1] - NODES[0])
 _ON = np.stack([1 - _AHEAD, _AHEAD], axis=1)  # values at the nodes to those a step further on
-CLOSE = 1e-13  # of the largest acceleration: the last change, of which a small part is left
-ROUNDING = 1e-9  # the same where changes no longer become smaller: rounding alone is left
-MOST = 12  # changes before the inverse is made anew
-QUICK = 6  # changes after which it is made anew for the next step
-WORTH = 6  # steps that an inverse must serve: it costs three eliminations
-PLAIN = 200  # steps by elimination before an inverse is tried again
+ITERATION_TOLERANCE = (
+    1e-13  # of the largest acceleration: the last change, of which a small part is left
+)
+STALLED_TOLERANCE = 1e-9  # the same where changes no longer become smaller: rounding alone is left
+MAX_ITERATIONS = 12  # changes before the inverse is made anew
+SLOW_ITERATIONS = 6  # changes after which it is made anew for the next step
+MIN_STEPS_PER_INVERSE = 6  # steps that an inverse must serve: it costs three eliminations
+STEPS_BEFORE_RETRY = 200  # steps by elimination before an inverse is tried again
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class GaussSteps:
         return A.reshape(S, 2 * N, 2 * N)
 
     @cached_property
-    def whole(self) -> Array:
+    def all_steps(self) -> Array:
         """The same of all steps."""
         return self.stages()
 
@@ -71,7 +73,7 @@ class GaussSteps:
             right[:, rows, :N] = -self.K[:, i]
             right[:, rows, N : 2 * N] = -self.C[:, i] - (NODES[i] * h) * self.K[:, i]
             right[:, rows, -1] = self.F[:, i]
-        stages = np.linalg.solve(self.whole, right).reshape(S, 2, N, 2 * N + 1)
+        stages = np.linalg.solve(self.all_steps, right).reshape(S, 2, N, 2 * N + 1)
         x = np.zeros((S, 2 * N, 2 * N + 1))
         x[:, np.arange(2 * N), np.arange(2 * N)] = 1.0
         x[:, np.arange(N), N + np.arange(N)] = h[:, 0]
@@ -105,9 +107,9 @@ class LargeSteps:
         last, count = np.inf, 0
         if self._plain:
             right = made.F[k] - C @ v - (K @ free[..., None])[..., 0]
-            a = np.linalg.solve(made.whole[k], right.ravel()).reshape(a.shape)
-        while count < 2 * MOST and not self._plain:
-            if count == MOST or self._inverse is None:
+            a = np.linalg.solve(made.all_steps[k], right.ravel()).reshape(a.shape)
+        while count < 2 * MAX_ITERATIONS and not self._plain:
+            if count == MAX_ITERATIONS or self._inverse is None:
                 self._inverse, self._h = np.linalg.inv(made.stages(slice(k, k + 1))[0]), h
             count += 1
             off = made.F[k] - (M @ a[..., None])[..., 0]
@@ -116,11 +118,11 @@ class LargeSteps:
             change = (self._inverse @ off.ravel()).reshape(a.shape)
             a = a + change
             size, most = np.abs(change).max(), np.abs(a).max()
-            if size <= CLOSE * most or last / 2 < size < ROUNDING * most:
+            if size <= ITERATION_TOLERANCE * most or last / 2 < size < STALLED_TOLERANCE * most:
                 break
             last = size
         self._before, self._served, self._plain = a, self._served + 1, max(self._plain - 1, 0)
-        if count > QUICK:
-            self._plain = PLAIN if self._served < WORTH else 0
+        if count > SLOW_ITERATIONS:
+            self._plain = STEPS_BEFORE_RETRY if self._served < MIN_STEPS_PER_INVERSE else 0
             self._inverse, self._served = None, 0
         return q + h * v + h**2 * (_B @ _A @ a), v + h * (_B @ a)

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 __all__ = ["NaturalModes", "natural_modes"]
 
 Array = NDArray[np.float64]
-RANK = 1e-10  # singular value below which closure rows say the same
-DENSE = 600  # unknowns up to which all modes are found together, to full accuracy
+RANK_TOLERANCE = 1e-10  # singular value below which closure rows say the same
+MAX_DENSE_UNKNOWNS = 600  # unknowns up to which all modes are found together, to full accuracy
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,12 @@ def natural_modes(K: Array, B: Array, count: int, closure: Array | None = None) 
     else:
         A_f, A_y = closure @ loose, closure @ stiff
         W, values, Vt = np.linalg.svd(A_f)
-        rank = int((values > RANK).sum())
+        rank = int((values > RANK_TOLERANCE).sum())
         follow = -(Vt[:rank].T / values[:rank]) @ (W[:, :rank].T @ A_y)
         rest = W[:, rank:].T @ A_y
         rest /= np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), np.finfo(float).tiny)
         _, left, Yt = np.linalg.svd(rest)
-        Y = Yt[int((left > RANK).sum()) :].T
+        Y = Yt[int((left > RANK_TOLERANCE).sum()) :].T
         elastic, rigid = stiff @ Y + loose @ (follow @ Y), loose @ Vt[rank:].T
     elastic = _without_rigid(B, elastic, rigid)
     F = B @ elastic
@@ -77,7 +77,10 @@ def natural_modes(K: Array, B: Array, count: int, closure: Array | None = None) 
     # The `count` largest singular values of F, descending, and their right vectors
     from scipy.linalg.lapack import dgejsv
 
-    if max(DENSE, 8 * count) < F.shape[1] and (found := _lanczos(F.T @ F, count)) is not None:
+    if (
+        max(MAX_DENSE_UNKNOWNS, 8 * count) < F.shape[1]
+        and (found := _lanczos(F.T @ F, count)) is not None
+    ):
         sigma, Y = np.sqrt(np.maximum(found[0], 0)), found[1]
     else:
         short = max(F.shape[1] - len(F), 0)
@@ -100,7 +103,7 @@ def _without_rigid(B: Array, elastic: Array, rigid: Array) -> Array:
         return elastic
     Q, R = qr(B @ rigid, mode="economic")
     size = np.abs(np.diag(R))
-    if size.min() <= RANK * size.max():
+    if size.min() <= RANK_TOLERANCE * size.max():
         raise ArithmeticError("a motion that nothing holds carries no mass")
     out: Array = elastic - rigid @ solve_triangular(R, Q.T @ (B @ elastic))
     return out

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .scalars import Matrix, Scalar, Vector, known, mul, sub
+from .scalars import Matrix, Scalar, Vector, is_constant, mul, sub
 
-__all__ = ["Factors", "factored"]
+__all__ = ["Factors", "factorise"]
 
 Where = Callable[[Scalar, Scalar, Scalar], Scalar]  # condition, then, else
 Larger = Callable[[Scalar, Scalar], Scalar]  # whether |a| > |b|
@@ -33,7 +33,7 @@ class Factors:
     upper: Matrix
     where: Where
 
-    def mapped(self, change: Callable[[Scalar], Scalar]) -> Factors:
+    def map_scalars(self, change: Callable[[Scalar], Scalar]) -> Factors:
         """Return the same factors with every scalar that is no plain float changed."""
 
         def new(x: Scalar) -> Scalar:
@@ -79,11 +79,11 @@ class Factors:
         return x
 
     def _exchange(self, y: Vector, i: int, p: int, swapped: Scalar) -> None:
-        if not (known(y[i], 0.0) and known(y[p], 0.0)):
+        if not (is_constant(y[i], 0.0) and is_constant(y[p], 0.0)):
             y[i], y[p] = self.where(swapped, y[p], y[i]), self.where(swapped, y[i], y[p])
 
 
-def factored(A: Matrix, where: Where, larger: Larger) -> Factors:
+def factorise(A: Matrix, where: Where, larger: Larger) -> Factors:
     """Return the factors of a square matrix, nested lists; a structural zero is the float 0.0."""
     rows, n = [list(row) for row in A], len(A)
     open_rows, open_columns = set(range(n)), set(range(n))
@@ -91,7 +91,7 @@ def factored(A: Matrix, where: Where, larger: Larger) -> Factors:
     pivots: list[tuple[int, int, Scalar]] = []
     while open_columns:
         held = {
-            j: [i for i in sorted(open_rows) if not known(rows[i][j], 0.0)]
+            j: [i for i in sorted(open_rows) if not is_constant(rows[i][j], 0.0)]
             for j in sorted(open_columns)
         }
         _, column = min((len(own), j) for j, own in held.items())
@@ -102,7 +102,7 @@ def factored(A: Matrix, where: Where, larger: Larger) -> Factors:
             swapped = larger(rows[i][column], rows[p][column])
             for j in (column, *open_columns):
                 a, b = rows[p][j], rows[i][j]
-                if not (known(a, 0.0) and known(b, 0.0)):
+                if not (is_constant(a, 0.0) and is_constant(b, 0.0)):
                     rows[p][j], rows[i][j] = where(swapped, b, a), where(swapped, a, b)
             steps.append((i, p, swapped, None))
         inverse = 1.0 / rows[p][column]

@@ -21,8 +21,10 @@ __all__ = ["PLACES", "Leaps", "exponentials"]
 
 Array = NDArray[np.float64]
 _S = math.sqrt(3) / 6
-_HAIR = 1e-7  # inside the ends of a step, where loads may jump
-PLACES = np.array([_HAIR, 0.5 - _S, 0.5 + _S, 1 - _HAIR])  # of a step: where it is asked
+_STEP_END_GAP = 1e-7  # inside the ends of a step, where loads may jump
+PLACES = np.array(
+    [_STEP_END_GAP, 0.5 - _S, 0.5 + _S, 1 - _STEP_END_GAP]
+)  # of a step: where it is asked
 # Values at PLACES to first and second derivatives there, of the cubic through them
 _FIT = np.linalg.inv(np.vander(PLACES, 4, increasing=True))
 _FIRST = np.stack([0 * PLACES, 0 * PLACES + 1, 2 * PLACES, 3 * PLACES**2], axis=1) @ _FIT

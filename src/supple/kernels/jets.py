@@ -24,7 +24,7 @@ __all__ = [
     "jet_of",
     "rotation_jet",
     "solve",
-    "transposed",
+    "transpose",
 ]
 
 Array = NDArray[np.float64]
@@ -105,7 +105,7 @@ def rotation_jet(R: Array, w: Array, dw: Array) -> Jet:
     return Jet(R, W @ R, (spatial.cross_matrix(dw) + W @ W) @ R)
 
 
-def transposed(x: Either) -> Either:
+def transpose(x: Either) -> Either:
     """Return x with its last two axes swapped."""
     if isinstance(x, Jet):
         return Jet(*(part.swapaxes(-1, -2) for part in x.parts))
@@ -127,12 +127,12 @@ def crossing(p: Either) -> Either:
 def concatenate(parts: Sequence[Array | Jet], axis: int) -> Any:
     """Join arrays and Jets, other axes broadcast: a Jet if one of them is, else an array."""
     if not any(isinstance(part, Jet) for part in parts):
-        return _joined([np.asarray(part) for part in parts], axis)
+        return _concatenate([np.asarray(part) for part in parts], axis)
     each = [jet_of(part).parts for part in parts]
-    return Jet(*(_joined([part[k] for part in each], axis) for k in range(3)))
+    return Jet(*(_concatenate([part[k] for part in each], axis) for k in range(3)))
 
 
-def _joined(parts: list[Array], axis: int) -> Array:
+def _concatenate(parts: list[Array], axis: int) -> Array:
     if len({part.shape[:-2] for part in parts}) == 1:
         return np.concatenate(parts, axis=axis)
     batch = np.broadcast_shapes(*(part.shape[:-2] for part in parts))

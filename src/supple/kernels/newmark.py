@@ -22,7 +22,9 @@ __all__ = ["Scheme", "generalised_alpha", "newmark", "periodic_start", "solver",
 Array = NDArray[np.float64]
 System = Callable[[Array], tuple[Array, Array, Array, Array]]
 CHUNK = 1_000_000  # numbers of one matrix in the steps worked out together: what a cache holds
-ALONE = 96  # rows up to which LAPACK stays on one thread; on a busy machine threads wait for ever
+SINGLE_THREAD_ROWS = (
+    96  # rows up to which LAPACK stays on one thread; on a busy machine threads wait for ever
+)
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,10 @@ def solver(A: Array) -> Callable[[int, Array], Array]:
     Large ones are taken in two parts, [P Q; R S]: x_2 = (S - R P^-1 Q)^-1 (b_2 - R P^-1 b_1).
     """
     N = A.shape[1]
-    if N <= ALONE:
+    if N <= SINGLE_THREAD_ROWS:
         return lambda k, b: np.linalg.solve(A[k], b)
-    if N <= ALONE + ALONE // 4:
-        return partial(_bordered, A)
+    if N <= SINGLE_THREAD_ROWS + SINGLE_THREAD_ROWS // 4:
+        return partial(_solve_bordered, A)
     n = N // 2
     P_inverse = _inverse(A[:, :n, :n])
     R = A[:, n:, :n]
@@ -119,9 +121,9 @@ def solver(A: Array) -> Callable[[int, Array], Array]:
     return solved
 
 
-def _bordered(matrices: Array, k: int, b: Array) -> Array:
+def _solve_bordered(matrices: Array, k: int, b: Array) -> Array:
     """x with A x = b, A the k-th, all but the last few unknowns by LAPACK."""
-    n, A = ALONE, matrices[k]
+    n, A = SINGLE_THREAD_ROWS, matrices[k]
     right = np.concatenate([A[:n, n:], b[:n].reshape(n, -1)], axis=1)
     over = np.linalg.solve(A[:n, :n], right)
     few = len(A) - n
@@ -133,7 +135,7 @@ def _bordered(matrices: Array, k: int, b: Array) -> Array:
 def _inverse(A: Array) -> Array:
     """Inverses (B, N, N), by halves as far as LAPACK would use threads."""
     N = A.shape[1]
-    if N <= ALONE:
+    if N <= SINGLE_THREAD_ROWS:
         return np.asarray(np.linalg.inv(A))
     n = N // 2
     P = _inverse(A[:, :n, :n])

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 from ..errors import SuppleError
 
-__all__ = ["Moments", "Warped", "crossing", "inside", "moments", "warped"]
+__all__ = ["PolygonMoments", "Warped", "crossing", "inside", "moments", "warping_properties"]
 
 Points = tuple[tuple[float, float], ...]
-TRIANGLES = 500  # about as many six-noded ones in a mesh
-MOST_SLENDER = 10_000.0  # length over thickness of a profile that is meshed
+MESH_TRIANGLES = 500  # about as many six-noded ones in a mesh
+MAX_SLENDERNESS = 10_000.0  # length over thickness of a profile that is meshed
 SAMPLES = 8  # points of a side at which the thickness is looked at
 
 
-class Moments(NamedTuple):
+class PolygonMoments(NamedTuple):
     """Area, centroid and second moments about it: I_z = int y^2, I_y = int z^2, I_yz = int y z."""
 
     A: float
@@ -26,7 +26,7 @@ class Moments(NamedTuple):
     I_yz: float
 
 
-def moments(outline: Points, holes: tuple[Points, ...] = ()) -> Moments:
+def moments(outline: Points, holes: tuple[Points, ...] = ()) -> PolygonMoments:
     """Return the moments of a polygon less its holes, whichever way round they are listed.
 
     A = 1/2 sum c, int y = 1/6 sum (y0 + y1) c, int y^2 = 1/12 sum (y0^2 + y0 y1 + y1^2) c,
@@ -49,9 +49,9 @@ def moments(outline: Points, holes: tuple[Points, ...] = ()) -> Moments:
         total = [a + sign * b for a, b in zip(total, own, strict=True)]
     A, S_y, S_z, yy, zz, yz = total
     if A <= 0:
-        return Moments(A, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return PolygonMoments(A, 0.0, 0.0, 0.0, 0.0, 0.0)
     y, z = S_y / A, S_z / A
-    return Moments(A, y + y_ref, z + z_ref, yy - A * y * y, zz - A * z * z, yz - A * y * z)
+    return PolygonMoments(A, y + y_ref, z + z_ref, yy - A * y * y, zz - A * z * z, yz - A * y * z)
 
 
 def crossing(first: Points, second: Points) -> bool:
@@ -140,7 +140,7 @@ def mesh_slenderness(loops: tuple[Points, ...]) -> float:
 
 
 @lru_cache(maxsize=256)
-def warped(outline: Points, holes: tuple[Points, ...]) -> Warped:
+def warping_properties(outline: Points, holes: tuple[Points, ...]) -> Warped:
     """Return torsion constant, shear coefficients and shear centre of a polygon, on a mesh.
 
     Saint-Venant's torsion and the energy of the shear stresses at Poisson's ratio zero, on a mesh
@@ -156,11 +156,11 @@ def warped(outline: Points, holes: tuple[Points, ...]) -> Warped:
             "pip install 'supple[sections]', or give torsion_constant and shear_coefficient"
         ) from None
     slenderness = mesh_slenderness((outline, *holes))
-    if slenderness > MOST_SLENDER:
+    if slenderness > MAX_SLENDERNESS:
         raise SuppleError(
             f"this profile is thin: its sides are {slenderness:.2g} times as long as the material "
             f"between them is thick, and the mesh for torsion and shear would be too large (at "
-            f"most {MOST_SLENDER:g}); give torsion_constant and shear_coefficient, of an open "
+            f"most {MAX_SLENDERNESS:g}); give torsion_constant and shear_coefficient, of an open "
             "strip sum(length thickness^3) / 3"
         )
     exact = moments(outline, holes)
@@ -170,7 +170,7 @@ def warped(outline: Points, holes: tuple[Points, ...]) -> Warped:
         for loop in (outline, *holes)
     ]
     geometry = Geometry(Polygon(loops[0], loops[1:]))
-    geometry.create_mesh(mesh_sizes=[1 / TRIANGLES])
+    geometry.create_mesh(mesh_sizes=[1 / MESH_TRIANGLES])
     section: Any = Section(geometry)
     section.calculate_geometric_properties()
     section.calculate_warping_properties()

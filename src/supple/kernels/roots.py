@@ -78,7 +78,7 @@ class BeamTree:
         if self.ends.size and not -1 <= self.ends.min() <= self.ends.max() < n:
             raise ValueError("ends of a BeamTree must be segments, or -1")
 
-    def packed(self, part: slice = slice(None)) -> tuple[Any, ...]:
+    def pack(self, part: slice = slice(None)) -> tuple[Any, ...]:
         """Return the tuple the compiled kernel takes, for a part of the batch."""
         R, n = self.T.shape[-1], len(self.parents)
         L, T = self.L[part], self.T[part]
@@ -125,7 +125,7 @@ def natural_frequencies(
     evaluations = np.zeros(B, np.int64)
     skips = np.empty(B, np.int64)
     skips[:] = skip
-    _exact.solve(tree.packed(), count, skips, guess, tolerance, omega, width, evaluations, lanes)
+    _exact.solve(tree.pack(), count, skips, guess, tolerance, omega, width, evaluations, lanes)
     return Roots(omega, width, evaluations)
 
 
@@ -139,7 +139,7 @@ def count_below(
     """
     omega = np.ascontiguousarray(np.broadcast_to(omega, (len(tree.L),)), float)
     J, m, e = np.empty(len(omega), np.int64), np.empty(len(omega)), np.empty(len(omega), np.int64)
-    _exact.count(tree.packed(), omega, J, m, e, guard)
+    _exact.count(tree.pack(), omega, J, m, e, guard)
     return J, m, e
 
 

@@ -19,7 +19,7 @@ Vector = list[Scalar]
 Matrix = list[Vector]
 
 
-def paired(operation: Callable[[Any, Any], Any], a: Scalar, b: Scalar) -> Scalar:
+def apply_operator(operation: Callable[[Any, Any], Any], a: Scalar, b: Scalar) -> Scalar:
     """a + b, a - b or a b of scalars of any kind, by the operator of that name.
 
     Those of CasADi's classes try every kind of matrix first, which takes ten times as long as the
@@ -43,10 +43,10 @@ def _is(a: Scalar, value: float) -> bool:
     return isinstance(a, float) and a == value
 
 
-def known(a: Any, value: Any) -> bool:
+def is_constant(a: Any, value: Any) -> bool:
     """Whether a scalar, vector or matrix is this constant as a matter of structure."""
     if isinstance(a, list):
-        return len(a) == len(value) and all(map(known, a, value))
+        return len(a) == len(value) and all(map(is_constant, a, value))
     return _is(a, value)
 
 
@@ -66,7 +66,7 @@ def mul(a: Scalar, b: Scalar) -> Scalar:
             return b if a else a
         if a == -1.0:
             return -b
-    return paired(operator.mul, a, b)
+    return apply_operator(operator.mul, a, b)
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
@@ -78,11 +78,11 @@ def add(a: Scalar, b: Scalar) -> Scalar:
             return a + b
     if _is(b, 0.0):
         return a
-    (c, x), (d, y) = _parted(a), _parted(b)
+    (c, x), (d, y) = _split_constant(a), _split_constant(b)
     if c or d:
-        rest = y if x is None else x if y is None else paired(operator.add, x, y)
-        return rest if c + d == 0.0 else paired(operator.add, c + d, rest)
-    return paired(operator.add, a, b)
+        rest = y if x is None else x if y is None else apply_operator(operator.add, x, y)
+        return rest if c + d == 0.0 else apply_operator(operator.add, c + d, rest)
+    return apply_operator(operator.add, a, b)
 
 
 def sub(a: Scalar, b: Scalar) -> Scalar:
@@ -91,14 +91,14 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
         return a
     if _is(a, 0.0):
         return -b
-    (c, x), (d, y) = _parted(a), _parted(b)
+    (c, x), (d, y) = _split_constant(a), _split_constant(b)
     if (c or d) and not (x is None and y is None):
-        rest = -y if x is None else x if y is None else paired(operator.sub, x, y)
-        return rest if c - d == 0.0 else paired(operator.add, c - d, rest)
-    return paired(operator.sub, a, b)
+        rest = -y if x is None else x if y is None else apply_operator(operator.sub, x, y)
+        return rest if c - d == 0.0 else apply_operator(operator.add, c - d, rest)
+    return apply_operator(operator.sub, a, b)
 
 
-def _parted(a: Scalar) -> tuple[float, Any]:
+def _split_constant(a: Scalar) -> tuple[float, Any]:
     """A constant and what is added to it: (a, None) for floats, (c, x) for a CasADi c + x."""
     if isinstance(a, float):
         return a, None
@@ -249,7 +249,7 @@ def mass_about_z(c: Scalar, s: Scalar, M: Matrix) -> Matrix:
     R = [[c, mul(-1.0, s), 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
     upper, lower = ([row[k : k + 3] for row in M[k : k + 3]] for k in (0, 3))
     mixed = [row[3:] for row in M[:3]]
-    if not known(mixed, zeros(3, 3)):
+    if not is_constant(mixed, zeros(3, 3)):
         mixed = matmul(matmul(R, mixed), transpose(R))
     upper, lower = _tensor_about_z(c, s, upper), _tensor_about_z(c, s, lower)
     top = [upper[a] + mixed[a] for a in range(3)]
@@ -258,7 +258,7 @@ def mass_about_z(c: Scalar, s: Scalar, M: Matrix) -> Matrix:
 
 def turned_tensor(R: Matrix, J: Matrix) -> Matrix:
     """R J R' of a symmetric (3, 3) tensor; a turn about z costs less."""
-    if known(R[2], [0.0, 0.0, 1.0]):
+    if is_constant(R[2], [0.0, 0.0, 1.0]):
         return _tensor_about_z(R[0][0], R[1][0], J)
     return congruence(transpose(R), J)
 

@@ -22,21 +22,21 @@ from numpy.typing import NDArray
 from . import _tape
 
 __all__ = [
-    "TERMS",
+    "SERIES_TERMS",
     "Node",
     "Recorder",
     "Tape",
     "known_table",
-    "played",
-    "replayed",
+    "record_function",
     "table_known_by",
+    "tape_of_function",
 ]
 
 Array = NDArray[np.float64]
 ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH = range(11)  # as in _tape.c
 ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, EXP, LOOKUP, DOT2 = range(11, 24)
-TERMS = 24  # of the series on a piece of a table
-LONGEST = 6  # products in one sum: DOT2, DOT3, .. up to this
+SERIES_TERMS = 24  # of the series on a piece of a table
+MAX_FUSED_PRODUCTS = 6  # products in one sum: DOT2, DOT3, .. up to this
 _TABLES: WeakValueDictionary[float, Any] = WeakValueDictionary()  # by the number of their content
 COMMUTE = frozenset({ADD, MUL})
 WORDS = {  # of CasADi
@@ -114,7 +114,7 @@ class Node:
         """Return its square root."""
         return self.on.write(SQRT, self)
 
-    def within(self, low: float, high: float) -> Node:
+    def clip(self, low: float, high: float) -> Node:
         """Return it where it is between these, else the nearer of them."""
         return self.on.write(SMALLER, self.on.write(LARGER, self, low), high)
 
@@ -127,8 +127,8 @@ class Node:
         if id(table) not in on.tables:
             on.tables[id(table)] = table, sum(one.size for one, _ in on.tables.values())
         begin = on.tables[id(table)][1]
-        own = (float(rows * TERMS), float(pieces))
-        return [on.write(LOOKUP, self, float(begin + k * TERMS), *own) for k in range(rows)]
+        own = (float(rows * SERIES_TERMS), float(pieces))
+        return [on.write(LOOKUP, self, float(begin + k * SERIES_TERMS), *own) for k in range(rows)]
 
 
 class Recorder:
@@ -146,7 +146,7 @@ class Recorder:
         key = id(table), order
         if key not in self._derivatives:
             found = np.zeros_like(table)
-            found[..., : TERMS - order] = chebyshev.chebder(table, order, scl=2.0, axis=-1)
+            found[..., : SERIES_TERMS - order] = chebyshev.chebder(table, order, scl=2.0, axis=-1)
             self._derivatives[key] = table, found
         return self._derivatives[key][1]
 
@@ -170,12 +170,12 @@ class Recorder:
         ends = [x.at if type(x) is Node else self.place(float(x)) for x in outputs]
         # The operations that the ends need, joined and ordered, as a program of the kernel
         count = len(self.inputs)
-        work, constants = _joined(count, self.lines, ends)
+        work, constants = _fuse_operations(count, self.lines, ends)
         place = {i: i for i in range(count)}
         place.update({i: count + k for k, i in enumerate(constants)})
         runs, operands = [], []
         first = count + len(constants)
-        for kind, members in _ordered(work):
+        for kind, members in _order_operations(work):
             for i in members:
                 place[i] = first
                 first += 1
@@ -210,7 +210,7 @@ class Tape:
         _tape.evaluate(self.program, given, out)
         return out
 
-    def bound(self) -> tuple[Array, Array, Callable[[], None]]:
+    def bind(self) -> tuple[Array, Array, Callable[[], None]]:
         """Return an array to fill, one to read and the call between them."""
         x, out = np.zeros(self.inputs), np.zeros(self.outputs)
         return x, out, partial(_tape.evaluate, self.program, x, out)
@@ -241,17 +241,17 @@ def table_known_by(number: float) -> Any:
     return _TABLES.get(number)
 
 
-def replayed(function: Any) -> Tape | None:
+def tape_of_function(function: Any) -> Tape | None:
     """Return a CasADi function of scalars as a tape, or None where it needs what tapes do not know.
 
     Inputs stand in a row, one after another, and so do the outputs, all of them dense columns.
     """
     tape = Recorder(sum(function.numel_in(i) for i in range(function.n_in())))
-    outputs = played(function, tape.inputs)
+    outputs = record_function(function, tape.inputs)
     return None if outputs is None else tape.tape(outputs)
 
 
-def played(function: Any, x: Sequence[Any]) -> list[Any] | None:
+def record_function(function: Any, x: Sequence[Any]) -> list[Any] | None:
     """Return the outputs of a CasADi function at scalars x, nodes of a tape, all in a row."""
     import casadi as ca
 
@@ -322,7 +322,7 @@ def _table_call(tape: Recorder, given: list[Node]) -> list[Node] | None:
     return [bend * both + row * given[6] for bend, row in zip(bends, slopes, strict=True)]
 
 
-def _joined(
+def _fuse_operations(
     inputs: int, lines: list[Any], ends: list[int]
 ) -> tuple[dict[int, tuple[int, ...]], list[int]]:
     """Operations that are needed, by place, products joined to sums; and constants needed."""
@@ -356,14 +356,14 @@ def _joined(
     for i in sorted(work):  # a b + (c d + ..), where nothing else asks for what is in brackets
         line = work[i]
         inner = work.get(line[3], (ADD,)) if line[0] == MULADD and uses[line[3]] == 1 else (ADD,)
-        if inner[0] == MUL or DOT2 <= inner[0] < DOT2 + LONGEST - 2:
+        if inner[0] == MUL or DOT2 <= inner[0] < DOT2 + MAX_FUSED_PRODUCTS - 2:
             work[i] = (DOT2 if inner[0] == MUL else inner[0] + 1, *inner[1:], *line[1:3])
             del work[line[3]]
     used = {j for line in work.values() for j in line[1:]} | set(ends)
     return work, [j for j in sorted(used) if j >= inputs and type(lines[j]) is float]
 
 
-def _ordered(work: dict[int, tuple[int, ...]]) -> list[tuple[int, list[int]]]:
+def _order_operations(work: dict[int, tuple[int, ...]]) -> list[tuple[int, list[int]]]:
     """Runs of equal operations: of what can be done next, always the kind that most wait for."""
     waits = dict.fromkeys(work, 0)
     next_: dict[int, list[int]] = {i: [] for i in work}

@@ -40,11 +40,11 @@ def edge_shear(depth: float, width: float, s: Array) -> tuple[Array, Array]:
 def hollow_rectangle_torsion(depth: float, width: float, wall: float) -> float:
     """Return J_t, m^4, of a rectangular tube of outer sizes, good to 1e-3 of it."""
     thick = 16 if wall > 0.05 * min(depth, width) else 8
-    coarse, fine = (_bounded(depth, width, wall, n) for n in (thick, 2 * thick))
+    coarse, fine = (_lower_bound(depth, width, wall, n) for n in (thick, 2 * thick))
     return float(fine + (fine - coarse) / (POWER - 1))
 
 
-def _bounded(depth: float, width: float, wall: float, n: int) -> float:
+def _lower_bound(depth: float, width: float, wall: float, n: int) -> float:
     """J_t from below with n elements through the wall, on a quarter of the section."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.linalg import spsolve

@@ -7,7 +7,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from ..arguments import shown
+from ..arguments import brief
 from ..errors import SuppleError
 from ..robot import Material
 
@@ -51,5 +51,5 @@ def material(name: str) -> Material:
     """
     table = materials()
     if not isinstance(name, str) or name not in table:
-        raise SuppleError(f"material is {shown(name)}: the table holds {', '.join(table)}")
+        raise SuppleError(f"material is {brief(name)}: the table holds {', '.join(table)}")
     return Material(**{key: value for key, value in table[name].items() if key != "source"})

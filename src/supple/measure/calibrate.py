@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
 from ..architectures.kinds import architecture_of
-from ..arguments import checked, listed, number, optional, vector
+from ..arguments import as_list, checked, number, optional, vector
 from ..control.shapers import SHAPERS, Shaper, shaper
-from ..editing import dumped
+from ..editing import as_plain_data
 from ..errors import SuppleError
 from ..robot import Robot, a_robot
 from ..studies.vibration.modes import modes
@@ -122,7 +122,7 @@ class Calibration(Answer):
     robot=optional(a_robot),
     rate=optional(number(0, above=True, unit="in Hz")),
     band=optional(vector(2)),
-    shapers=optional(listed),
+    shapers=optional(as_list),
     vibration_limit=number(0, 1, above=True),
     smoothing=number(0, above=True, unit="in m"),
     damping_ratio=optional(number(0, MOST_DAMPING)),
@@ -307,7 +307,7 @@ def _on_robot(
     here = modes(robot, **place, count=6)
     k = int(np.argmin(np.abs(np.log(here.frequency_hz / resonance))))
     ratio = resonance / float(here.frequency_hz[k])
-    fitted = _scaled(robot, ratio**2, zeta)
+    fitted = _scale_stiffness(robot, ratio**2, zeta)
     grids = []
     for j, coordinate in enumerate(family.coordinates()):
         if j == 0 and len(family.motors) > 1:
@@ -322,7 +322,7 @@ def _on_robot(
     return fitted, k + 1, ratio, poses, over.frequency_hz[:, k]
 
 
-def _scaled(robot: Robot, factor: float, zeta: float) -> Robot:
+def _scale_stiffness(robot: Robot, factor: float, zeta: float) -> Robot:
     """The robot with every stiffness times a factor: all its frequencies times its root."""
 
     def scaled(part: Any, springs: bool = False) -> Any:
@@ -340,7 +340,7 @@ def _scaled(robot: Robot, factor: float, zeta: float) -> Robot:
             return [None if entry is None else times(entry) for entry in value]
         return value if isinstance(value, str) else factor * value
 
-    data = scaled(dumped(robot))
+    data = scaled(as_plain_data(robot))
     fitted = type(robot).model_validate(data)
     changes = {}
     for path, link in architecture_of(fitted).parts().items():

@@ -124,7 +124,7 @@ class Problem:
             columns.append(total / h)
         return np.stack(columns, axis=1)
 
-    def used(self, predicted: Array) -> NDArray[np.bool_]:
+    def used_values(self, predicted: Array) -> NDArray[np.bool_]:
         """Return which values count: of the training set, and with a prediction."""
         return self.training & np.isfinite(predicted)
 
@@ -153,7 +153,7 @@ class Problem:
         self, predicted: Array, jacobian: Array, sigma: Array, held: Array
     ) -> tuple[Array, list[float]]:
         """Return the noise that the fit leaves over, and the degrees of freedom of each group."""
-        used = self.used(predicted)
+        used = self.used_values(predicted)
         C = self.covariance(jacobian, sigma, used, held)
         new = sigma.copy()
         freedom: list[float] = []
@@ -289,7 +289,7 @@ class Problem:
             sigma = new
             if alone or not unknown or change < 0.01:
                 break
-        used = self.used(predicted)
+        used = self.used_values(predicted)
         left = (self.measured[used] - predicted[used]) / sigma[used]
         score = float(0.5 * left @ left + np.log(sigma[used]).sum())
         score += 0.5 * float((self._prior_residual(x) ** 2).sum())
@@ -333,7 +333,7 @@ class Problem:
             rows_of_lines = np.concatenate(
                 [np.arange(self.size)[self._rows(experiment)] for experiment in lines]
             )
-            paired = rows_of_lines[self.used(predicted)[rows_of_lines]]
+            paired = rows_of_lines[self.used_values(predicted)[rows_of_lines]]
             left = self.measured[paired] - predicted[paired]
             freedom = max(len(left) - len(x) + len(held), 0)
             # a foreign line among them must not widen the noise: the median does not feel it
@@ -370,7 +370,7 @@ class Problem:
     def residual(self, x: Array, sigma: Array) -> Array:
         """Return what is left over, in deviations, priors last; zero without a prediction."""
         predicted = self.predict(x)
-        used = self.used(predicted)
+        used = self.used_values(predicted)
         left = np.where(used, (self.measured - np.where(used, predicted, 0.0)) / sigma, 0.0)
         return np.concatenate([left, self._prior_residual(x)])
 

@@ -57,7 +57,7 @@ def blind_directions(
     if not len(normalised):
         return Blindness(np.zeros((0, len(p.names))), ())
     # A basis of the null space with as many zeros as it can have names the smallest sets
-    sparse = _reduced(normalised)
+    sparse = _row_echelon(normalised)
     sets = []
     for row in sparse:
         part = np.abs(row) >= TAKES_PART * np.abs(row).max()
@@ -66,7 +66,7 @@ def blind_directions(
     return Blindness(directions / np.linalg.norm(directions, axis=1, keepdims=True), tuple(sets))
 
 
-def _reduced(rows: Array) -> Array:
+def _row_echelon(rows: Array) -> Array:
     """The reduced row echelon form of a few directions, pivots on their largest entries."""
     A = rows.copy()
     done: list[int] = []

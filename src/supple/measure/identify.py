@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
-from ..arguments import checked, listed, number, one_of, optional, shown, whole
+from ..arguments import as_list, brief, checked, number, one_of, optional, whole_number
 from ..beams.basis import Basis
 from ..errors import SuppleError
 from ..robot import Robot, a_robot
@@ -137,7 +137,7 @@ class Identification(Answer):
         if path not in self.names:
             raise SuppleError(f"'{path}' was not fitted: fitted are {', '.join(self.names)}")
         if not isinstance(level, float | int) or not 0 < level < 1:
-            raise SuppleError(f"level is {shown(level)}: give a number between 0 and 1")
+            raise SuppleError(f"level is {brief(level)}: give a number between 0 and 1")
         k = self.names.index(path)
         value, std = self.values[path], self.std[path]
         if not math.isfinite(std):
@@ -221,15 +221,15 @@ class Identification(Answer):
 
 @checked(
     robot=a_robot,
-    free=listed,
+    free=as_list,
     kind=optional(one_of("frequencies", "response", "motion", "statics")),
     damping=optional(one_of("structural", "modal")),
     loss=one_of(*LOSSES),
-    starts=optional(whole(1, 1000)),
+    starts=optional(whole_number(1, 1000)),
     validation=number(0, 0.9),
     reference=one_of("undeformed", "unloaded"),
     sigma=optional(number(0, above=True)),
-    seed=whole(0),
+    seed=whole_number(0),
 )
 def identify(
     robot: Robot | str | PathLike[str],
@@ -327,7 +327,7 @@ def identify(
     nominal = a_robot("robot", robot)
     for name in free:
         if not isinstance(name, str):
-            raise SuppleError(f"free holds {shown(name)}: give paths, such as payload.mass")
+            raise SuppleError(f"free holds {brief(name)}: give paths, such as payload.mass")
     tables = load_tables(data, kind)
     place = None if theta is None else np.asarray(theta, float).tolist()
     experiments = make_experiments(
@@ -367,7 +367,7 @@ def identify(
             f"{len(parameters.names)} parameters are free and {values} values were measured: "
             "measure more, free fewer, or give priors"
         )
-    return _fitted(nominal, problem, list(free), starts, seed)
+    return _fit_and_report(nominal, problem, list(free), starts, seed)
 
 
 def parameter_table(found: Identification) -> Any:
@@ -456,7 +456,7 @@ def _training(experiments: Sequence[Experiment], validation: float, seed: int) -
     return np.concatenate(parts)
 
 
-def _fitted(
+def _fit_and_report(
     nominal: Robot, problem: Problem, free: list[str], starts: int | None, seed: int
 ) -> Identification:
     """Ask whether the data can answer, fit from one or several starts, and report."""
@@ -467,7 +467,7 @@ def _fitted(
     notes = [note for e in problem.experiments for note in e.notes]
 
     estimate, all_found = _from_starts(problem, zero, starts, seed)
-    used = problem.used(estimate.predicted)
+    used = problem.used_values(estimate.predicted)
     if int(used.sum()) + int(np.isfinite(parameters.prior_std).sum()) < len(zero):
         raise SuppleError(
             f"{len(zero)} parameters are free, and only {int(used.sum())} lines belong to modes of "
@@ -478,7 +478,7 @@ def _fitted(
         warnings += describe_blindness(problem, blind, estimate.x, kinds)
         estimate = problem.fit(zero, hold=blind.directions)
         all_found = [estimate]
-        used = problem.used(estimate.predicted)
+        used = problem.used_values(estimate.predicted)
     unknown = {name for names in blind.sets for name in names}
 
     problem.prior_at = estimate.x

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import shown
+from ..arguments import brief
 from ..errors import SuppleError
 from ..robot import Robot
 from ..studies.design.varied import Varied
@@ -83,7 +83,7 @@ class ParameterSet:
         names = list(free)
         if not all(isinstance(name, str) for name in names):
             raise SuppleError(
-                f"free is {shown(free)}: give paths of the robot file, such as ['payload.mass']"
+                f"free is {brief(free)}: give paths of the robot file, such as ['payload.mass']"
             )
         if not names:
             raise SuppleError("free is empty: name at least one parameter, such as payload.mass")
@@ -113,7 +113,7 @@ class ParameterSet:
                 lowest, highest = (float(x) for x in limits)
             except (TypeError, ValueError):
                 raise SuppleError(
-                    f"bounds of '{name}' are {shown(limits)}: give (low, high)"
+                    f"bounds of '{name}' are {brief(limits)}: give (low, high)"
                 ) from None
             if not lowest < highest or not lowest <= value <= highest:
                 raise SuppleError(
@@ -131,7 +131,7 @@ class ParameterSet:
                     prior_mean = prior_std = -1.0
                 if not prior_std > 0:
                     raise SuppleError(
-                        f"the prior of '{name}' is {shown(prior)}: give its standard deviation, "
+                        f"the prior of '{name}' is {brief(prior)}: give its standard deviation, "
                         "or (mean, standard deviation)"
                     )
             values.append(value)

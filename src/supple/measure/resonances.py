@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..answers.answer import Answer
-from ..arguments import checked, number, one_of, optional, shown, vector, whole
+from ..arguments import brief, checked, number, one_of, optional, vector, whole_number
 from ..errors import SuppleError
 from ..files.recordings import RawTable, Recording, as_recording, read_recording
 from .decays import PoleFit, fit_poles
@@ -125,7 +125,7 @@ class Resonances(Answer):
 @checked(
     rate=optional(number(0, above=True, unit="in Hz")),
     band=optional(vector(2)),
-    count=optional(whole(1, 100)),
+    count=optional(whole_number(1, 100)),
     excitation=one_of("auto", "ringdown", "hammer", "driven", "sweep", "ambient"),
 )
 def resonances(
@@ -184,10 +184,10 @@ def resonances(
     """
     recordings = load_recordings(data, rate)
     if band is not None and not 0 <= band[0] < band[1]:
-        raise SuppleError(f"band is {shown(band)}: give low and high in Hz, such as (1, 100)")
+        raise SuppleError(f"band is {brief(band)}: give low and high in Hz, such as (1, 100)")
     wanted = None if band is None else (float(band[0]), float(band[1]))
     parts = [_analyse(r, wanted, count, channels, force, excitation) for r in recordings]
-    return parts[0] if len(parts) == 1 else _combined(parts, count)
+    return parts[0] if len(parts) == 1 else _combine_recordings(parts, count)
 
 
 def load_recordings(data: Any, rate: float | None = None) -> list[Recording]:
@@ -207,7 +207,7 @@ def load_recordings(data: Any, rate: float | None = None) -> list[Recording]:
             try:
                 column = np.asarray(values, float)
             except (TypeError, ValueError, OverflowError):
-                raise SuppleError(f"channel '{name}' holds {shown(values)}: give numbers") from None
+                raise SuppleError(f"channel '{name}' holds {brief(values)}: give numbers") from None
             if column.ndim == 0:
                 raise SuppleError(f"channel '{name}' is one number: give its samples")
             if column.ndim == 1:
@@ -225,7 +225,7 @@ def load_recordings(data: Any, rate: float | None = None) -> list[Recording]:
         samples = np.empty(0)
     if samples.ndim not in (1, 2) or samples.size < 16:
         raise SuppleError(
-            f"data is {shown(data)}: give a file, a mapping of channels, or an array of samples "
+            f"data is {brief(data)}: give a file, a mapping of channels, or an array of samples "
             "with rate="
         )
     table = samples.reshape(len(samples), -1)
@@ -280,7 +280,7 @@ def _analyse(
         raise SuppleError(
             f"excitation is {kind}, but no channel of {recording.name} is a force: name it (force=)"
         )
-    found: _Found | None = None
+    found: _FoundPoles | None = None
     if kind == "driven":
         given = signals.values[:, names.index(str(driver))]
         found = _driven(given, values, signals.rate, limits)
@@ -294,7 +294,7 @@ def _analyse(
         # that hardly does may be one, where a few poles explain all of it
         enough = EXPLAINED if decays else ALL_EXPLAINED
         if excitation == "auto" and kind == "ringdown" and found is not None:
-            found = found if _explained(found) >= enough else None
+            found = found if _explained_power(found) >= enough else None
     if found is None:
         kind = "sweep" if kind == "sweep" else "ambient"
         found = _ambient(values, signals.rate, limits, sweep=kind == "sweep")
@@ -306,7 +306,7 @@ def _analyse(
         notes.append(
             "no resonance stands out of the noise: record longer, excite more, or give another band"
         )
-    line = _thinned(found.spectrum_hz, found.spectrum, found.fit, limits[1])
+    line = _thin_spectrum(found.spectrum_hz, found.spectrum, found.fit, limits[1])
     return Resonances(
         (recording.name,),
         kind,
@@ -345,7 +345,7 @@ def _chosen(recording: Recording, channels: Sequence[str] | None, force: str | N
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundPoles:
     """Resonances of one record on their way to an answer."""
 
     frequency_hz: Array
@@ -361,7 +361,7 @@ class _Found:
     harmonics: tuple[str, ...] = ()
     harmonic_hz: Array = field(default_factory=lambda: np.zeros(0))
 
-    def take(self, keep: Any) -> _Found:
+    def take(self, keep: Any) -> _FoundPoles:
         """Return the same with some of the resonances."""
         parts = ("frequency_hz", "damping_ratio", "std_hz", "std_damping", "strength")
         return replace(self, **{name: getattr(self, name)[keep] for name in parts})
@@ -404,7 +404,7 @@ def _sweeps(values: Array, rate: float) -> bool:
     return abs(order) > 0.95
 
 
-def _explained(found: _Found) -> float:
+def _explained_power(found: _FoundPoles) -> float:
     """The share of the power, on lines that stand out of the noise, that the fit has."""
     floor = noise_floor(found.spectrum, max(201, len(found.spectrum) // 10))
     strong = found.spectrum > 10 * floor
@@ -444,7 +444,7 @@ def _ringdown(
     band: tuple[float, float],
     force: Array | None,
     most: int = 12,
-) -> _Found:
+) -> _FoundPoles:
     """Free decays, each of them fitted, their answers combined."""
     if force is None:
         onsets = _onsets(values, rate)
@@ -471,9 +471,9 @@ def _ringdown(
     for fit in fits:
         std_f, std_z = fit.standard_deviations()
         tables.append(np.stack([fit.frequency_hz, fit.damping_ratio, std_f, std_z], axis=1))
-    table = tables[0] if len(tables) == 1 else _merged(tables)
+    table = tables[0] if len(tables) == 1 else _merge_tables(tables)
     diagram = stable_poles(f, spectrum, _busy_band(table[:, 0], band))
-    return _Found(
+    return _FoundPoles(
         table[:, 0],
         table[:, 1],
         table[:, 2],
@@ -494,7 +494,7 @@ def _busy_band(frequency_hz: Array, band: tuple[float, float]) -> tuple[float, f
     return max(band[0], 0.5 * frequency_hz.min()), min(band[1], 1.3 * frequency_hz.max())
 
 
-def _driven(force: Array, values: Array, rate: float, band: tuple[float, float]) -> _Found:
+def _driven(force: Array, values: Array, rate: float, band: tuple[float, float]) -> _FoundPoles:
     """Responses to a measured force, weighted by their coherence."""
     segments = 8
     found = estimate_responses(force, values, rate, segments)
@@ -510,7 +510,7 @@ def _driven(force: Array, values: Array, rate: float, band: tuple[float, float])
     std_f, std_z = fit.standard_deviations()
     power = (np.abs(found.h1) ** 2).sum(axis=1)
     resolution = float(found.frequency_hz[1])
-    both = _Found(
+    both = _FoundPoles(
         fit.frequency_hz,
         fit.damping_ratio,
         std_f,
@@ -544,7 +544,9 @@ def _stable_clusters(
     return np.array(poles).reshape(-1, 2)
 
 
-def _ambient(values: Array, rate: float, band: tuple[float, float], sweep: bool = False) -> _Found:
+def _ambient(
+    values: Array, rate: float, band: tuple[float, float], sweep: bool = False
+) -> _FoundPoles:
     """Peaks of the power where the force was not measured.
 
     A sweep is not tapered: each of its frequencies has its own time, which a window would weigh.
@@ -568,7 +570,7 @@ def _ambient(values: Array, rate: float, band: tuple[float, float], sweep: bool 
     seconds = min(0.25 * N / rate, 400 / max(band[0], 1 / (N / rate)))
     lag_f, half = half_spectra(values, rate, seconds)
     diagram = stable_poles(lag_f, half, _busy_band(fit.frequency_hz, band))
-    return _Found(
+    return _FoundPoles(
         fit.frequency_hz,
         fit.damping_ratio,
         fit.std_hz,
@@ -606,7 +608,7 @@ def _analyse_spectrum(
     notes.append("damping ratios include the width of the window that the spectrum was made with")
     none = np.zeros(0)
     resolution = float(f[1] - f[0])
-    found = _Found(
+    found = _FoundPoles(
         fit.frequency_hz,
         fit.damping_ratio,
         fit.std_hz,
@@ -619,7 +621,7 @@ def _analyse_spectrum(
         resolution,
     )
     found = _sort_out_harmonics(found, free_decay=False)
-    thinned = _thinned(f, power, fit.model, limits[1])
+    thinned = _thin_spectrum(f, power, fit.model, limits[1])
     return Resonances(
         (recording.name,),
         "spectrum",
@@ -643,7 +645,7 @@ def _analyse_spectrum(
     )
 
 
-def _sort_out_harmonics(found: _Found, free_decay: bool) -> _Found:
+def _sort_out_harmonics(found: _FoundPoles, free_decay: bool) -> _FoundPoles:
     """Take lines out that nothing damps and that stand where mains or a motor put them."""
     if not len(found.frequency_hz):
         return found
@@ -687,7 +689,7 @@ def _sort_out_harmonics(found: _Found, free_decay: bool) -> _Found:
     )
 
 
-def _thinned(f: Array, power: Array, fit: Array, top: float) -> tuple[Array, Array, Array]:
+def _thin_spectrum(f: Array, power: Array, fit: Array, top: float) -> tuple[Array, Array, Array]:
     """The spectrum for a picture: the highest line of each of a few thousand stretches."""
     inside = (f > 0) & (f <= top)
     f, power, fit = f[inside], power[inside], fit[inside]
@@ -700,7 +702,7 @@ def _thinned(f: Array, power: Array, fit: Array, top: float) -> tuple[Array, Arr
     return f[highest], power[highest], fit[highest]
 
 
-def _merged(tables: Sequence[Array]) -> Array:
+def _merge_tables(tables: Sequence[Array]) -> Array:
     """Combine tables of (frequency, damping, std, std): means of what agrees, weighted.
 
     Where repeated values scatter by more than their deviations say, the combined deviation is
@@ -737,12 +739,12 @@ def _merged(tables: Sequence[Array]) -> Array:
     return np.array(out).reshape(-1, 4)
 
 
-def _combined(parts: Sequence[Resonances], count: int | None) -> Resonances:
+def _combine_recordings(parts: Sequence[Resonances], count: int | None) -> Resonances:
     """One answer of several recordings."""
     tables = [
         np.stack([p.frequency_hz, p.damping_ratio, p.std_hz, p.std_damping], axis=1) for p in parts
     ]
-    table = _merged(tables)
+    table = _merge_tables(tables)
     first = parts[0]
     if count is not None and len(table) > count:
         strength = np.interp(table[:, 0], first.spectrum_hz, first.spectrum)

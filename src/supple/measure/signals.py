@@ -71,7 +71,7 @@ def evenly_sampled(recording: Recording) -> Signals:
         if np.ptp(values) <= 1e-12 * max(abs(float(values[0])), 1e-300):
             notes.append(f"channel '{name}' is dead: it reads {values[0]:g} all the time; left out")
             continue
-        clipped = _clipped(values)
+        clipped = _count_clipping(values)
         if clipped:
             notes.append(
                 f"channel '{name}' is clipped: {clipped} times it stays at its extreme value for "
@@ -95,7 +95,7 @@ def evenly_sampled(recording: Recording) -> Signals:
     return Signals(tuple(names), table, 1 / step, tuple(notes))
 
 
-def _clipped(values: Array) -> int:
+def _count_clipping(values: Array) -> int:
     """How often a channel stays at its largest or smallest value for several samples."""
     count = 0
     for extreme in (values.max(), values.min()):

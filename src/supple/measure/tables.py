@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import shown
+from ..arguments import brief
 from ..errors import SuppleError
 from ..files.measurements import read_measurements
 from ..robot import Robot
@@ -77,7 +77,7 @@ class MeasuredTable:
 def load_tables(data: Any, kind: str | None) -> list[MeasuredTable]:
     """Return the tables of files, mappings, or a list of them."""
     if kind is not None and kind not in KINDS:
-        raise SuppleError(f"kind is {shown(kind)}: it must be one of {', '.join(KINDS)}")
+        raise SuppleError(f"kind is {brief(kind)}: it must be one of {', '.join(KINDS)}")
     if isinstance(data, list | tuple):
         if not data:
             raise SuppleError("data is an empty list: give a file or a mapping of columns")
@@ -92,7 +92,7 @@ def load_tables(data: Any, kind: str | None) -> list[MeasuredTable]:
         name, raw = "the data", _plain_columns({str(c): data[c].tolist() for c in data.columns})
     else:
         raise SuppleError(
-            f"data is {shown(data)}: give a CSV file, a mapping of columns, or a list of them"
+            f"data is {brief(data)}: give a CSV file, a mapping of columns, or a list of them"
         )
     columns = _in_si(name, raw)
     sizes = {key: len(values) for key, values in columns.items()}
@@ -120,7 +120,7 @@ def _plain_columns(data: Mapping[Any, Any]) -> dict[str, Any]:
         try:
             columns[word] = np.array([math.nan if v is None else v for v in column], float)
         except (TypeError, ValueError, OverflowError):
-            raise SuppleError(f"column '{word}' holds {shown(values)}: give numbers") from None
+            raise SuppleError(f"column '{word}' holds {brief(values)}: give numbers") from None
     if not columns:
         raise SuppleError("data is an empty mapping: give columns of measurements")
     return columns
@@ -198,7 +198,7 @@ class Places:
             start = np.asarray(theta, float)
             if start.shape != (len(axes),):
                 raise SuppleError(
-                    f"theta is {shown(theta)}: {robot.name} needs {len(axes)} coordinates"
+                    f"theta is {brief(theta)}: {robot.name} needs {len(axes)} coordinates"
                 )
         at = np.tile(start, (len(table), 1))
         passed_over: list[str] = []

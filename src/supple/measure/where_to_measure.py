@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
-from ..arguments import checked, listed, number, one_of, optional, shown, switch, whole
+from ..arguments import as_list, brief, checked, number, one_of, optional, switch, whole_number
 from ..errors import SuppleError
 from ..robot import Robot, a_robot
 from ..studies.design.varied import coordinate_names
@@ -88,10 +88,10 @@ class MeasurementPlan(Answer):
 
 @checked(
     robot=a_robot,
-    free=listed,
-    count=whole(1, 1000),
+    free=as_list,
+    count=whole_number(1, 1000),
     noise=optional(number(0, above=True)),
-    modes=whole(1, 50),
+    modes=whole_number(1, 50),
     kind=optional(one_of("frequencies", "response", "motion", "statics")),
     repeat=switch,
 )
@@ -245,7 +245,7 @@ def _tables(
     if isinstance(candidates, list | tuple) and candidates and isinstance(candidates[0], Mapping):
         tables = []
         for candidate in candidates:
-            tables += load_tables(_completed(robot, candidate, modes), kind)
+            tables += load_tables(_complete_candidate(robot, candidate, modes), kind)
         return tables, None
     names = coordinate_names(robot)
     poses = _usual_poses(robot) if candidates is None else _poses(candidates, len(names))
@@ -258,7 +258,7 @@ def _tables(
     return [MeasuredTable("the candidates", "frequencies", columns)], poses
 
 
-def _completed(robot: Robot, candidate: Mapping[str, Any], modes: int) -> dict[str, Any]:
+def _complete_candidate(robot: Robot, candidate: Mapping[str, Any], modes: int) -> dict[str, Any]:
     """A candidate as a table: columns that would be measured are filled in."""
     columns = dict(candidate)
     if "input" in columns and "frequency_hz" in columns:
@@ -289,7 +289,7 @@ def _poses(candidates: ArrayLike, joints: int) -> Array:
         or not np.isfinite(poses).all()
     ):
         raise SuppleError(
-            f"candidates is {shown(candidates)}: give poses (N, {joints}), or a list of experiments"
+            f"candidates is {brief(candidates)}: give poses (N, {joints}), or a list of experiments"
         )
     return poses
 

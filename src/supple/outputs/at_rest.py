@@ -16,13 +16,13 @@ from ..kernels.spatial import rpy_rotation, vector_rotation
 from ..robot import JointedLink, Robot
 from ..structure import Structure
 
-__all__ = ["Place", "Rest"]
+__all__ = ["Rest", "RestPlace"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Place:
+class RestPlace:
     """A section at rest.
 
     Attributes:
@@ -61,7 +61,7 @@ class Rest:
         """Return the place of a link among the segments, or say which there are."""
         return self.structure.pieces(link)[0]
 
-    def place(self, link: str, fraction: float) -> Place:
+    def place(self, link: str, fraction: float) -> RestPlace:
         """Return the section at a fraction of a link's length."""
         i, x = self.structure.section(link, fraction)
         L = float(self.structure.L[0, i])
@@ -71,12 +71,12 @@ class Rest:
         turned = np.eye(3) + np.array([[0, -c, b], [c, 0, -a], [-b, a, 0]])
         p = self.structure.p[0, i] + R @ (found[:3] + np.array([x, 0, 0]))
         beam = self.structure.segments[i].beam.outside(L)
-        return Place(beam, x, whole, found[6:], R @ turned, p)
+        return RestPlace(beam, x, whole, found[6:], R @ turned, p)
 
     def reaction(self, joint: str) -> Array:
         """Return force and moment on a link at its joint, (6,), mounted axes, unbent."""
         i = self.index(joint)
-        described: Any = architecture_of(self.robot).described(joint)
+        described: Any = architecture_of(self.robot).part_of_segment(joint)
         segment, R = self.structure.segments[i], self.structure.R[0]
         if isinstance(described, JointedLink):
             up = np.eye(3)

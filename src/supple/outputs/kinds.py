@@ -25,7 +25,7 @@ from ..sections import Shape
 from .at_rest import Rest
 from .loops import OpenTree, closure_pulls
 from .output import Motion, Output
-from .sections import LINK, PLACE, carried, chain_with, cut, joint_force, open_laws
+from .sections import LINK, PLACE, chain_with, cut_section, joint_force, open_laws, section_load
 from .stress import has_fibre, on_edge, stress_along, von_mises
 
 __all__ = [
@@ -223,7 +223,7 @@ class Strain(Output):
             )
         y, z = offset
         family = architecture_of(robot)
-        link: Any = family.described(self.link)
+        link: Any = family.part_of_segment(self.link)
         roll = link.roll if link is not None and family.planar else 0.0
         c, s = np.cos(roll), np.sin(roll)
         return float(y * c - z * s), float(y * s + z * c)
@@ -309,7 +309,7 @@ class Place(OfSection):
     def expression(self, model: Model, motion: Motion) -> Expression:
         import casadi as ca
 
-        at = cut(model, "Place", self.link, self.fraction, motion, False)
+        at = cut_section(model, "Place", self.link, self.fraction, motion, False)
         if self.rate == 2:
             return column(at.base(at.acceleration[:3]))
         root, R, _ = open_laws(model, "Place").frames(motion.lists()[0])[at.i]
@@ -370,8 +370,8 @@ class Moment(OfSection):
         return tuple((f"about {axis}", "N m") for axis in AXES)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
-        at = cut(model, "Moment", self.link, self.fraction, motion, True)
-        return column(carried(model, at, motion)[1])
+        at = cut_section(model, "Moment", self.link, self.fraction, motion, True)
+        return column(section_load(model, at, motion)[1])
 
     def at_rest(self, rest: Rest) -> Array:
         return rest.place(self.link, self.fraction).carried[3:]
@@ -421,7 +421,7 @@ class Stress(OfSection):
 
         `free`: the length that is out of a hub, of a link that slides.
         """
-        link = architecture_of(robot).described(self.link)
+        link = architecture_of(robot).part_of_segment(self.link)
         if link is None:
             raise SuppleError(f"{self.link} is no link of {robot.name} that bends")
         shape, material = robot.section(link), robot.material(link)
@@ -441,8 +441,8 @@ class Stress(OfSection):
         return shape
 
     def expression(self, model: Model, motion: Motion) -> Expression:
-        at = cut(model, "Stress", self.link, self.fraction, motion, True)
-        force, moment = carried(model, at, motion)
+        at = cut_section(model, "Stress", self.link, self.fraction, motion, True)
+        force, moment = section_load(model, at, motion)
         loads = column([*force, *moment])
         slide = model.chain.links[at.i].slide
         if slide is None or not isinstance(slide.beam, VaryingBeam):
@@ -452,7 +452,7 @@ class Stress(OfSection):
         return stress_along(slide.beam, x, loads, self._edge(model.robot))
 
     def _edge(self, robot: Robot) -> bool:
-        return on_edge(robot, architecture_of(robot).described(self.link))
+        return on_edge(robot, architecture_of(robot).part_of_segment(self.link))
 
     def at_rest(self, rest: Rest) -> Array:
         at = rest.place(self.link, self.fraction)
@@ -486,7 +486,7 @@ class Acceleration(OfSection):
         return tuple((axis, "m/s^2") for axis in AXES)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
-        at = cut(model, "Acceleration", self.link, self.fraction, motion, False)
+        at = cut_section(model, "Acceleration", self.link, self.fraction, motion, False)
         return column(at.base(at.acceleration[:3]))
 
 
@@ -515,7 +515,7 @@ class Accelerometer(OfSection):
         return tuple((axis, "m/s^2") for axis in AXES)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
-        at = cut(model, "Accelerometer", self.link, self.fraction, motion, True)
+        at = cut_section(model, "Accelerometer", self.link, self.fraction, motion, True)
         return column(at.axes(at.acceleration[:3]))
 
     def at_rest(self, rest: Rest) -> Array:
@@ -548,7 +548,7 @@ class Gyroscope(OfSection):
         return tuple((f"about {axis}", "rad/s") for axis in AXES)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
-        at = cut(model, "Gyroscope", self.link, self.fraction, motion, False)
+        at = cut_section(model, "Gyroscope", self.link, self.fraction, motion, False)
         return column(at.axes(at.w))
 
 
@@ -591,7 +591,7 @@ class Reaction(Output):
 
     def check(self, model: Model) -> None:
         chain_with(model, "Reaction").index(self.joint)
-        described: Any = architecture_of(model.robot).described(self.joint)
+        described: Any = architecture_of(model.robot).part_of_segment(self.joint)
         if not isinstance(described, JointedLink):
             Encoder(self.joint).check(model)
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..equations.chains.chain import Chain
-from ..equations.chains.chain_equations import Laws, section_frame
+from ..equations.chains.chain_equations import ChainEquations, section_frame
 from ..equations.chains.tree import sections_of
-from ..equations.closed.closures import Tied, closure_ends, rows_between
+from ..equations.closed.closures import ClosedPair, closure_ends, rows_between
 from ..equations.closed.coupled import ClosedFunctions
 from ..equations.closed.loops import Loops
 from ..equations.evaluate import casadi
@@ -21,7 +21,14 @@ from ..kernels.scalars import Scalar, Vector, cross, dot, mul, negate, scale, tr
 from ..robot import MechanismRobot
 from .output import Expression, Motion, Output
 
-__all__ = ["ClosurePull", "OpenTree", "closed_function", "closure_pulls", "pull_beyond", "within"]
+__all__ = [
+    "ClosurePull",
+    "OpenTree",
+    "closed_function",
+    "closure_pulls",
+    "pull_beyond",
+    "step_function",
+]
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class OpenTree:
         return self.loops.robot
 
     @property
-    def laws(self) -> Laws:
+    def laws(self) -> ChainEquations:
         """Its equations over z."""
         return self.loops.laws
 
@@ -75,7 +82,7 @@ def closed_function(functions: ClosedFunctions, output: Output) -> Any:
 class ClosurePull:
     """How one closure pulls on its two ends: the work of its rows over small motions of these."""
 
-    tied: Tied
+    tied: ClosedPair
     work: Any
     shifts: tuple[Any, Any]
 
@@ -132,7 +139,7 @@ def pull_beyond(
             on, at_ = j, place
             while on >= 0 and on != i:
                 at_, on = robot.links[on].at, robot.parents[on]
-            share = 1.0 if at_ is None else within(at_, x)
+            share = 1.0 if at_ is None else step_function(at_, x)
             if on != i or (isinstance(share, float) and not share):
                 continue
             W = scale(share, pulled.wrench(end))
@@ -154,7 +161,7 @@ def pull_beyond(
     return force, moment
 
 
-def within(place: Scalar, x: Scalar) -> Scalar:
+def step_function(place: Scalar, x: Scalar) -> Scalar:
     """Return 1 where a place lies at x or beyond, else 0, in any scalars."""
     beyond = place >= x * (1 - 1e-12)
     return float(beyond) if isinstance(beyond, bool) else casadi().if_else(beyond, 1.0, 0.0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import shown
+from ..arguments import brief
 from ..equations.closed.coupled import ClosedFunctions, near_symbols
 from ..equations.evaluate import Evaluator, slope
 from ..equations.model import Model
@@ -21,7 +21,7 @@ __all__ = [
     "evaluator",
     "function",
     "named_outputs",
-    "read",
+    "read_outputs",
     "readings",
     "slopes",
 ]
@@ -43,7 +43,7 @@ def function(model: Model, output: Output, near: bool = False) -> Any:
         if closed and not near:
             core = function(model, output, near=True)
             x = [ca.MX.sym(word, core.size1_in(k)) for k, word in enumerate("qvaw")]
-            start = functions.derived("start", functions.loops.start)
+            start = functions.cached("start", functions.loops.start)
             return ca.Function("output", x, [core(*x, ca.stop_diff(start(x[0]), 1))])
         if closed and output.of_tree:
             return closed_function(functions, output)
@@ -51,22 +51,22 @@ def function(model: Model, output: Output, near: bool = False) -> Any:
         n, symbol = model.size, bound.functions.symbol
         x = [symbol(word, size) for word, size in zip("qvaw", (n, n, n, 6), strict=True)]
         found = ca.cse([ca.densify(output.expression(bound, Motion(*x)))])
-        return ca.Function("output", [*x, *bound.functions.beside], found)
+        return ca.Function("output", [*x, *bound.functions.guess_symbols], found)
 
     output.check(model)
-    return model.functions.derived(("output", output, near), make)
+    return model.functions.cached(("output", output, near), make)
 
 
 def evaluator(model: Model, output: Output, near: bool = False) -> Evaluator:
     """Return an output as a function of arrays q, qd, qdd and wrench, one state or many."""
     own = function(model, output, near)
-    made: Evaluator = model.functions.derived(("output of arrays", output, near), Evaluator, own)
+    made: Evaluator = model.functions.cached(("output of arrays", output, near), Evaluator, own)
     return made
 
 
 def slopes(model: Model, output: Output, at: tuple[Array, Array, Array]) -> list[Array]:
     """Return an output's slopes by q, qd, qdd and the wrench on the tip, at a state under tau."""
-    made: list[Evaluator] = model.functions.derived(
+    made: list[Evaluator] = model.functions.cached(
         ("slopes of output", output),
         lambda: [Evaluator(slope(function(model, output), i), True) for i in range(4)],
     )
@@ -89,7 +89,7 @@ def readings(
     """
     load = np.zeros((len(t), 6)) if loads[1] is None else loads[1]
     qdd = accelerations(model, state, loads, near)
-    return read(model, outputs, t, (*state, qdd), load, near)
+    return read_outputs(model, outputs, t, (*state, qdd), load, near)
 
 
 def accelerations(
@@ -107,7 +107,7 @@ def accelerations(
     return model.functions.evaluator(name, near=True)(*x)[0]
 
 
-def read(
+def read_outputs(
     model: Model,
     outputs: Mapping[str, Output],
     t: Array,
@@ -131,15 +131,15 @@ def named_outputs(given: Any, model: Model | None = None) -> dict[str, Output]:
         return {}
     if not isinstance(given, Mapping):
         raise SuppleError(
-            f"outputs is {shown(given)}: give a dict of outputs by name, such as "
+            f"outputs is {brief(given)}: give a dict of outputs by name, such as "
             '{"root": supple.Strain("link1", 0.0)}'
         )
     for name, output in given.items():
         if not isinstance(name, str) or not name:
-            raise SuppleError(f"outputs has the name {shown(name)}: give words")
+            raise SuppleError(f"outputs has the name {brief(name)}: give words")
         if not isinstance(output, Output):
             raise SuppleError(
-                f"output '{name}' is {shown(output)}: give an output, such as supple.Tip() or "
+                f"output '{name}' is {brief(output)}: give an output, such as supple.Tip() or "
                 'supple.Strain("link1", 0.0)'
             )
         if model is not None:

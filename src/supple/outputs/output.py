@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers.held import Held
+from ..answers.held import Immutable
 from ..equations.model import Model
 from .at_rest import Rest
 
@@ -45,7 +45,7 @@ class Motion:
         return None if self.wrench is None else ca.vertsplit(self.wrench)
 
 
-class Output(Held, ABC):
+class Output(Immutable, ABC):
     """Base class of measured quantities.
 
     Notes

@@ -15,9 +15,15 @@ from ..beams.shapes import EndLoad
 from ..beams.sliding.shapes import Spot
 from ..equations.chain_functions import ChainFunctions
 from ..equations.chains.chain import Chain
-from ..equations.chains.chain_equations import Laws, balance_of, numbers
-from ..equations.chains.link_inertia import Numbers, Section, Station, own_bias, own_mass
-from ..equations.chains.recursions import Balance, moved
+from ..equations.chains.chain_equations import ChainEquations, balance_of, numbers
+from ..equations.chains.link_inertia import (
+    CarryingSection,
+    LinkNumbers,
+    Section,
+    own_bias,
+    own_mass,
+)
+from ..equations.chains.recursions import Balance, shift_force
 from ..equations.chains.sliders import Slider
 from ..equations.closed.coupled import ClosedFunctions
 from ..equations.model import Model
@@ -37,18 +43,18 @@ from ..kernels.scalars import (
     zeros,
 )
 from ..structure.link_parts import link_beam
-from .loops import OpenTree, pull_beyond, within
+from .loops import OpenTree, pull_beyond, step_function
 from .output import Motion
 
 __all__ = [
     "LINK",
     "PLACE",
     "Cut",
-    "carried",
     "chain_with",
-    "cut",
+    "cut_section",
     "joint_force",
     "open_laws",
+    "section_load",
 ]
 
 LINK = instance(str, "the name of a link")
@@ -67,7 +73,7 @@ class Cut:
     """
 
     balance: Balance
-    links: list[Numbers]
+    links: list[LinkNumbers]
     n: int
     i: int
     fraction: float
@@ -95,14 +101,14 @@ class Cut:
 Moved = Model | OpenTree
 
 
-def open_laws(model: Moved, what: str) -> Laws:
+def open_laws(model: Moved, what: str) -> ChainEquations:
     """Return the equations of a chain or tree, or a sentence that says what has none."""
     if isinstance(model, OpenTree):
         return model.laws
     functions = model.functions
     if isinstance(functions, ClosedFunctions):
         return functions.loops.laws
-    if isinstance(functions, ChainFunctions) and isinstance(functions.laws, Laws):
+    if isinstance(functions, ChainFunctions) and isinstance(functions.laws, ChainEquations):
         return functions.laws
     raise SuppleError(
         f"{what} is for models of deflection 'rotation' and velocity 'material': this one reads "
@@ -115,7 +121,9 @@ def chain_with(model: Moved, what: str) -> Chain:
     return open_laws(model, what).chain
 
 
-def cut(model: Moved, what: str, link: str, fraction: float, motion: Motion, gravity: bool) -> Cut:
+def cut_section(
+    model: Moved, what: str, link: str, fraction: float, motion: Motion, gravity: bool
+) -> Cut:
     """Return the section at a fraction of a link's length, of one that slides of its free length.
 
     There it is the material that is at that place now, and moves on with the beam.
@@ -126,10 +134,10 @@ def cut(model: Moved, what: str, link: str, fraction: float, motion: Motion, gra
     if fraction < 1 and isinstance(own, Slider):
         k = 1 + len(own.spots)
         links[i] = replace(own, spots=(*own.spots, Spot(fraction)))
-    elif fraction < 1 and isinstance(own, Numbers):
+    elif fraction < 1 and isinstance(own, LinkNumbers):
         N, Psi = fields_at(part.shapes, x, bool(part.inv.pairs))
         k = 1 + len(own.stations)
-        station = Station(x, N.tolist(), Psi.tolist())
+        station = CarryingSection(x, N.tolist(), Psi.tolist())
         links[i] = replace(own, stations=(*own.stations, station))
     wrench = motion.load()
     found, bodies, (s, etadd) = balance_of(
@@ -143,7 +151,7 @@ def cut(model: Moved, what: str, link: str, fraction: float, motion: Motion, gra
     return Cut(found, bodies, n, i, fraction, x, section, acceleration, w, s, etadd[n])
 
 
-def carried(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
+def section_load(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
     """Return force and moment of the outer part on the inner one, at the section, its axes."""
     found, n = at.balance, at.n
     pose, rate, link = found.poses[n], found.rates[n], at.links[n]
@@ -168,13 +176,13 @@ def carried(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
         force = found.on_sections[n][k]
         if isinstance(described, Slider) and 0 < k <= len(described.spots):
             if not described.spots[k - 1].held:  # a load on the beam itself
-                own = vadd(own, moved(scale(within(x, at.x), force), section.arm))
+                own = vadd(own, shift_force(scale(step_function(x, at.x), force), section.arm))
                 continue
             # held by the hub along the beam, which slides through
-            force = scale(within(x, at.x), [0.0, *force[1:]])
+            force = scale(step_function(x, at.x), [0.0, *force[1:]])
         elif k and not isinstance(described, Slider) and x < at.x * (1 - 1e-12):
             continue
-        own = vadd(own, moved(force, section.arm))
+        own = vadd(own, shift_force(force, section.arm))
     moment = vadd(own[3:], negate(cross(at.section.arm, own[:3])))
     force, moment = at.axes(negate(own[:3])), at.axes(negate(moment))
     if not isinstance(model, OpenTree):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import instance, number, optional, some, whole
+from ..arguments import instance, number, optional, some, whole_number
 from ..equations.model import Model
 from ..errors import SuppleError
 from .at_rest import Rest
@@ -58,7 +58,7 @@ class Sensor(Output):
     checks: ClassVar = {
         "output": instance(Output, "an output, such as supple.Strain('link1', 0.0)"),
         "noise": some(0),
-        "seed": optional(whole(0, 2**63 - 1)),
+        "seed": optional(whole_number(0, 2**63 - 1)),
         "bandwidth": optional(number(0, above=True, unit="of hertz")),
         "delay": number(0, unit="of seconds"),
     }

@@ -14,7 +14,7 @@ from ..sections import Box, Circle, Rectangle, Shape, Tube
 
 __all__ = ["has_fibre", "on_edge", "stress_along", "von_mises"]
 
-EDGE = 17  # places from the middle of an edge to its corner
+POINTS_PER_EDGE = 17  # places from the middle of an edge to its corner
 
 
 def has_fibre(section: Shape) -> bool:
@@ -43,10 +43,13 @@ def von_mises(section: Shape, carried: Any, constants: Any = None, edge: bool = 
         return _both(a * N + b * (M_y**2 + M_z**2) ** 0.5, tau[0] * T)
     if isinstance(section, Box):
         return _both(a * N + b * M_z + c * M_y, tau[0] * T)
-    s = np.linspace(0.0, 1.0, EDGE)
+    s = np.linspace(0.0, 1.0, POINTS_PER_EDGE)
     worst: Any = 0.0
-    for k in range(EDGE):
-        pairs = ((s[k] * b * M_z + c * M_y, tau[k]), (b * M_z + s[k] * c * M_y, tau[EDGE + k]))
+    for k in range(POINTS_PER_EDGE):
+        pairs = (
+            (s[k] * b * M_z + c * M_y, tau[k]),
+            (b * M_z + s[k] * c * M_y, tau[POINTS_PER_EDGE + k]),
+        )
         for sigma, shear in pairs:
             found = _both(a * N + sigma, shear * T)
             if hasattr(found, "fabs"):
@@ -71,7 +74,7 @@ def _constants(section: Shape) -> list[float]:
     if isinstance(section, Box):
         t = section.wall
         return [*out, 1 / (2 * (h - t) * (b - t) * t)]
-    side, top = edge_shear(h, b, np.linspace(0.0, 1.0, EDGE))
+    side, top = edge_shear(h, b, np.linspace(0.0, 1.0, POINTS_PER_EDGE))
     return [*out, *(side / J_t).tolist(), *(top / J_t).tolist()]
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Cell",
     "Claim",
-    "Known",
+    "KnownFaults",
     "Measure",
     "Reproduction",
     "Verdict",
@@ -34,7 +34,7 @@ __all__ = [
     "gap",
     "half_digit",
     "number",
-    "printed",
+    "printed_numbers",
     "right_number",
 ]
 
@@ -169,7 +169,7 @@ class Cell(Judged):
         return f"{self.table}, {posture}, {self.column}, {mode}"
 
     @property
-    def told(self) -> str:
+    def formatted_value(self) -> str:
         """Our value with the digits that matter beside the printed one."""
         if isinstance(self.ours, str):
             return self.ours
@@ -179,7 +179,7 @@ class Cell(Judged):
     @property
     def statement(self) -> str:
         """What was printed and what is ours."""
-        return f"{self.place}: {self.origin} {self.printed}, ours {self.told}"
+        return f"{self.place}: {self.origin} {self.printed}, ours {self.formatted_value}"
 
 
 @dataclass(frozen=True)
@@ -339,7 +339,7 @@ def table(found: Reproduction) -> pandas.DataFrame:
     rows: list[tuple[str, ...]] = []
     for c in found.cells:
         place = (c.table, c.posture, c.column, str(c.mode))
-        rows.append((*place, c.printed, c.told, c.verdict, c.expected, c.why, c.origin))
+        rows.append((*place, c.printed, c.formatted_value, c.verdict, c.expected, c.why, c.origin))
     for claim in found.claims:
         bounds = "; ".join(measure.line() for measure in claim.measures)
         words = (claim.says, claim.ours, claim.verdict, claim.expected, claim.why, bounds)
@@ -349,7 +349,7 @@ def table(found: Reproduction) -> pandas.DataFrame:
     return pandas.DataFrame(rows, columns=columns).rename_axis("entry")
 
 
-class Known:
+class KnownFaults:
     """The list of known faults of a paper: what is foreseen for (table, posture, column, mode)."""
 
     def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
@@ -372,7 +372,7 @@ class Known:
         return exact
 
 
-def printed(paper: str) -> dict[str, Any]:
+def printed_numbers(paper: str) -> dict[str, Any]:
     """Return the printed numbers of a paper, from the package's data."""
     text = (files(__package__) / f"{paper}.json").read_text(encoding="utf-8")
     data: dict[str, Any] = json.loads(text)
@@ -381,7 +381,7 @@ def printed(paper: str) -> dict[str, Any]:
 
 def right_number(source: str, name: str) -> list[str]:
     """Return what is right of a paper under a name of the list of errata, as text."""
-    rows = printed("errata")["numbers"]
+    rows = printed_numbers("errata")["numbers"]
     found: list[str] = next(
         row["values"] for row in rows if (row["source"], row["name"]) == (source, name)
     )

@@ -36,7 +36,7 @@ from .cells import (
     about,
     as_printed,
     gap,
-    printed,
+    printed_numbers,
     right_number,
 )
 
@@ -135,7 +135,7 @@ def _factor_names(q: Any, qd: Any, t: Mapping[str, Any], sin: Any, cos: Any) -> 
 
 def coefficients(model: Model) -> tuple[dict[str, float], float]:
     """Return every b and h of the closed form, found in our model, and what the fit leaves over."""
-    data = printed("de-luca")
+    data = printed_numbers("de-luca")
     rng = np.random.default_rng(1991)
     q, qd = rng.normal(size=(2, 400, 6))
     values = parameters(model)
@@ -162,7 +162,7 @@ def closed_form(model: Model, as_printed: bool = False) -> Any:
     """Return (B, h) of (32)-(34) as a CasADi function of q, qd; corrected, or as printed."""
     import casadi as ca
 
-    data, values = printed("de-luca"), parameters(model)
+    data, values = printed_numbers("de-luca"), parameters(model)
     q, qd = ca.SX.sym("q", 6), ca.SX.sym("qd", 6)
     t = {name: evaluate(text, values) for name, text in data["t"].items()}
     names = _factor_names(ca.vertsplit(q), ca.vertsplit(qd), t, ca.sin, ca.cos)
@@ -183,7 +183,7 @@ def closed_form(model: Model, as_printed: bool = False) -> Any:
 @cache
 def scenario(figure: str, method: str = "adams") -> Response:
     """Return the run of one of Figs. 5-10, 2 s: by CVODES at 1e-13, or by rk4 at 1 ms."""
-    case = printed("de-luca")["scenarios"][figure]
+    case = printed_numbers("de-luca")["scenarios"][figure]
     tau = BangBang(0.2) if case["forced"] else None
     model = arm_model(case["damped"])
     return simulate(model, tau=tau, q0=case["start"], duration=2.0, method=method, tolerance=1e-13)
@@ -191,7 +191,9 @@ def scenario(figure: str, method: str = "adams") -> Response:
 
 def reproduction() -> Reproduction:
     """Return the paper recomputed: 20 numbers, all coefficients, the six scenarios, its claims."""
-    runs: dict[str, Any] = {figure: scenario(figure) for figure in printed("de-luca")["scenarios"]}
+    runs: dict[str, Any] = {
+        figure: scenario(figure) for figure in printed_numbers("de-luca")["scenarios"]
+    }
     # Models of Figs. 2-4, for their mode shapes
     payloads = {
         "Fig. 2, no payload": 0.0,
@@ -218,7 +220,7 @@ def reproduction() -> Reproduction:
 
 
 def _cells() -> Iterator[Cell]:
-    model, data = arm_model(), printed("de-luca")
+    model, data = arm_model(), printed_numbers("de-luca")
     values = parameters(model)
     K, letters = (
         np.diag(model.stiffness)[2:],
@@ -314,7 +316,7 @@ def _form_states(figure: str, as_printed: bool) -> Array:
     run = ca.integrator(
         "run", "cvodes", problem, 0.0, np.linspace(0.001, 2, 2000).tolist(), options
     )
-    start = np.concatenate([printed("de-luca")["scenarios"][figure]["start"], np.zeros(6)])
+    start = np.concatenate([printed_numbers("de-luca")["scenarios"][figure]["start"], np.zeros(6)])
     return np.vstack([start, np.array(run(x0=start)["xf"]).T])
 
 

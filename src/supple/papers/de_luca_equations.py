@@ -16,7 +16,7 @@ from ..architectures.tree import Tree
 from ..equations.chains.chain import Chain
 from ..equations.chains.chain_equations import first_moment, joint_side, rubbing
 from ..equations.chains.forces import Equations
-from ..equations.chains.link_inertia import Numbers
+from ..equations.chains.link_inertia import LinkNumbers
 from ..equations.evaluate import column
 from ..equations.reading import PaperReading, Reading
 from ..errors import SuppleError
@@ -44,7 +44,7 @@ __all__ = ["DeLucaReading", "PlanarLaws", "kinetic_energy", "planar_frames"]
 
 
 @dataclass(frozen=True)
-class _Frame:
+class _PlanarFrame:
     """Root and axes of a link in the base plane, with rates; W need not be a rotation.
 
     Attributes:
@@ -59,45 +59,45 @@ class _Frame:
     alphad: Scalar
 
 
-def _carried(frame: _Frame, p: Vector, pd: Vector) -> tuple[Vector, Vector]:
+def _point_motion(frame: _PlanarFrame, p: Vector, pd: Vector) -> tuple[Vector, Vector]:
     """Place and velocity of a point p of a frame, itself moving at pd."""
     place = vadd(frame.r, matvec(frame.W, p))
     return place, vadd(frame.rd, matvec(frame.Wd, p), matvec(frame.W, pd))
 
 
 def planar_frames(
-    chain: Chain, links: list[Numbers], q: Vector, qd: Vector
-) -> list[tuple[_Frame, _Frame]]:
+    chain: Chain, links: list[LinkNumbers], q: Vector, qd: Vector
+) -> list[tuple[_PlanarFrame, _PlanarFrame]]:
     """Return root and end frame of every link with the paper's E."""
     (s, eta), (sd, etad) = joint_side(chain, q), joint_side(chain, qd)
     unit = [[1.0, 0.0], [0.0, 1.0]]
-    end = _Frame([0.0, 0.0], [0.0, 0.0], unit, [[0.0, 0.0], [0.0, 0.0]], 0.0, 0.0)
+    end = _PlanarFrame([0.0, 0.0], [0.0, 0.0], unit, [[0.0, 0.0], [0.0, 0.0]], 0.0, 0.0)
     out = []
     for i, link in enumerate(links):
         # The root frame from the previous end: W = W_end A(yaw + s), [DeLuca1991], Eqs. (3)-(7)
-        r, rd = _carried(end, link.p_PM[:2], [0.0, 0.0])
+        r, rd = _point_motion(end, link.p_PM[:2], [0.0, 0.0])
         turn = [row[:2] for row in axis_rotation([0.0, 0.0, 1.0], s[i])[:2]]
         A = matmul([row[:2] for row in link.R_PM[:2]], turn)
         SA = [negate(A[1]), A[0]]
         both = zip(matmul(end.Wd, A), matmul(end.W, SA), strict=True)
         Wd = [vadd(a, scale(sd[i], b)) for a, b in both]
         alpha, alphad = add(end.alpha, s[i]), add(end.alphad, sd[i])
-        root = _Frame(r, rd, matmul(end.W, A), Wd, alpha, alphad)
+        root = _PlanarFrame(r, rd, matmul(end.W, A), Wd, alpha, alphad)
         # The frame of its end: W E, and the rate of E is S y'
         N, slope = link.N_end[:2], link.Psi_end[2]
         p, pd = vadd([link.length, 0.0], matvec(N, eta[i])), matvec(N, etad[i])
         y, yd = dot(slope, eta[i]), dot(slope, etad[i])
-        r, rd = _carried(root, p, pd)
+        r, rd = _point_motion(root, p, pd)
         E = [[1.0, mul(-1.0, y)], [y, 1.0]]
         S = [[0.0, mul(-1.0, yd)], [yd, 0.0]]
         both = zip(matmul(root.Wd, E), matmul(root.W, S), strict=True)
         Wd = [vadd(a, b) for a, b in both]
-        end = _Frame(r, rd, matmul(root.W, E), Wd, add(alpha, y), add(alphad, yd))
+        end = _PlanarFrame(r, rd, matmul(root.W, E), Wd, add(alpha, y), add(alphad, yd))
         out.append((root, end))
     return out
 
 
-def kinetic_energy(chain: Chain, links: list[Numbers], q: Vector, qd: Vector) -> Scalar:
+def kinetic_energy(chain: Chain, links: list[LinkNumbers], q: Vector, qd: Vector) -> Scalar:
     """Return T of beams, bodies and rotors.
 
     Source: [DeLuca1991], Eqs. (8)-(11), with rotary inertia and off-axis mass centres added.
@@ -116,7 +116,7 @@ def kinetic_energy(chain: Chain, links: list[Numbers], q: Vector, qd: Vector) ->
     return total(parts)
 
 
-def _body_energy(M: Matrix, frame: _Frame) -> Scalar:
+def _body_energy(M: Matrix, frame: _PlanarFrame) -> Scalar:
     """1/2 m |v|^2 + 1/2 J alpha'^2 of a body whose mass centre stands off its frame's origin."""
     m, c = M[0][0], first_moment(M)[:2]
     inertia = M[5][5]
@@ -128,7 +128,7 @@ def _body_energy(M: Matrix, frame: _Frame) -> Scalar:
     return mul(0.5, add(linear, mul(inertia, mul(frame.alphad, frame.alphad))))
 
 
-def _beam_energy(link: Numbers, frame: _Frame, eta: Vector, etad: Vector) -> Scalar:
+def _beam_energy(link: LinkNumbers, frame: _PlanarFrame, eta: Vector, etad: Vector) -> Scalar:
     """1/2 int m |rd + Wd p + W pd|^2 + 1/2 int rho I (alpha' + psi')^2 from the integrals."""
     columns = [frame.rd, *transpose(frame.Wd), *transpose(frame.W)]
     # Integrals of m times products of the fields 1, x + u, v, u', v' (rates), (5, 5)
@@ -164,7 +164,7 @@ class PlanarLaws(Equations):
     differentiation, h by Christoffel's symbols, [DeLuca1991] (26).
     """
 
-    links: list[Numbers]
+    links: list[LinkNumbers]
     variant: Literal["paper", "literal"] = "paper"
 
     def mass(self, q: Vector) -> list[Vector]:
@@ -181,9 +181,9 @@ class PlanarLaws(Equations):
         qd = ca.SX.sym("qd", n)
         T = kinetic_energy(self.chain, self.links, ca.vertsplit(q), ca.vertsplit(qd))
         M = ca.hessian(T, qd)[0]
-        return self._cut(M, q, start, 1) if self.variant == "paper" else M
+        return self._truncate(M, q, start, 1) if self.variant == "paper" else M
 
-    def _cut(self, expression: Any, q: Any, start: int, order: int) -> Any:
+    def _truncate(self, expression: Any, q: Any, start: int, order: int) -> Any:
         """Taylor's series of an expression in eta about zero, up to first or second order."""
         import casadi as ca
 
@@ -267,7 +267,7 @@ class PlanarLaws(Equations):
                 place = vadd(scale(mass, frame.r), matvec(frame.W, moment))
                 out = sub(out, dot(g, place))
         start = len(self.chain.joints) + len(self.chain.sprung)
-        return self._cut(ca.SX(out), q, start, 2) if self.variant == "paper" else out
+        return self._truncate(ca.SX(out), q, start, 2) if self.variant == "paper" else out
 
     def tip(self, q: Vector) -> tuple[Vector, Matrix]:
         """Position (3,) and axes (3, 3) of the last end; axes as the paper has them."""
@@ -291,7 +291,7 @@ class DeLucaReading(PaperReading):
 
     def equations(self, laws: Equations, reading: Reading) -> Equations:
         """Return the paper's equations of the same numbers."""
-        links = [link for link in laws.links if isinstance(link, Numbers)]
+        links = [link for link in laws.links if isinstance(link, LinkNumbers)]
         variant = cast("Any", reading.deflection)
         return PlanarLaws(laws.chain, links, laws.K, laws.D, laws.friction, variant=variant)
 

@@ -21,7 +21,16 @@ from ..robot import SerialRobot
 from ..structure import structure_of
 from ..studies.vibration.elements import element_modes
 from ..studies.vibration.modes import Modes, modes
-from .cells import Cell, Known, Reproduction, Window, as_printed, half_digit, number, printed
+from .cells import (
+    Cell,
+    KnownFaults,
+    Reproduction,
+    Window,
+    as_printed,
+    half_digit,
+    number,
+    printed_numbers,
+)
 from .di_castri_joints import THICKENING, claims, joint_flexibility, two_links
 
 __all__ = ["SOURCE", "arm", "frequencies", "posture", "reproduction"]
@@ -70,8 +79,8 @@ def frequencies(table: str, at: str, column: str) -> tuple[float, ...]:
 
 def reproduction() -> Reproduction:
     """Return every table of the paper recomputed, cell by cell."""
-    data = printed("di-castri")
-    known = Known(data["known"])
+    data = printed_numbers("di-castri")
+    known = KnownFaults(data["known"])
     tables = data["tables"] | {"Figure 5": {"45,45": data["figure5"]["45,45"]}}
     cells = [
         cell
@@ -86,7 +95,7 @@ def reproduction() -> Reproduction:
 
 
 def _posture_cells(
-    table: str, at: str, columns: Mapping[str, list[str]], known: Known
+    table: str, at: str, columns: Mapping[str, list[str]], known: KnownFaults
 ) -> Iterator[Cell]:
     for column, texts in columns.items():
         if column.startswith("d"):
@@ -131,7 +140,7 @@ def _cell(
     text: str,
     value: float,
     windows: tuple[Window, ...],
-    known: Known,
+    known: KnownFaults,
 ) -> Cell:
     table = place[0]
     cell = Cell(
@@ -147,7 +156,7 @@ def _cell(
 
 
 def _differences(
-    table: str, at: str, column: str, columns: Mapping[str, list[str]], known: Known
+    table: str, at: str, column: str, columns: Mapping[str, list[str]], known: KnownFaults
 ) -> Iterator[Cell]:
     """Eq. (46), percent: 100 (f_EB - f_T) / f_T."""
     base = column.removeprefix("d")

@@ -36,7 +36,7 @@ from .cells import (
     about,
     as_printed,
     gap,
-    printed,
+    printed_numbers,
     right_number,
 )
 from .kuo_model import SLIPS, PaperDelta
@@ -122,12 +122,12 @@ def motion(name: str, again: bool = False) -> PathResponse:
 
 def tables() -> Reproduction:
     """Return Tables 2 and 3 alone, recomputed by the reading `paper`."""
-    return Reproduction("kuo", SOURCE, tuple(_table_cells(printed("kuo"))), notes=NOTES[:2])
+    return Reproduction("kuo", SOURCE, tuple(_table_cells(printed_numbers("kuo"))), notes=NOTES[:2])
 
 
 def reproduction() -> Reproduction:
     """Return the paper recomputed."""
-    data = printed("kuo")
+    data = printed_numbers("kuo")
     cells = [*_table_cells(data), *_motion_cells(data["inverted_u"])]
     claims = (
         _counts(data),
@@ -216,7 +216,7 @@ def _third_of_a_turn() -> Claim:
         float(np.abs(omega[third:] / omega[:-third] - 1).max())
         for omega in (found.paper, found.right)
     ]
-    row = printed("kuo")["table2_linear_cubic"]["1"]
+    row = printed_numbers("kuo")["table2_linear_cubic"]["1"]
     elements = modes(robot(), position=P, count=8, method="elements", elements=8).omega
     measures = (
         gap("reading paper, after a third of a turn", off[0], 1e-9, "repeat: rounding", "paper"),
@@ -245,7 +245,7 @@ def _slip(name: str) -> Claim:
     with_ = PaperDelta(robot(), 8).frequencies(P)
     without = PaperDelta(robot(), 8).without(name).frequencies(P)
     other = PaperDelta(robot(), 4, "quintic").without(name).frequencies(P)
-    row = np.array(printed("kuo")["table2_linear_cubic"]["8"], float)
+    row = np.array(printed_numbers("kuo")["table2_linear_cubic"]["8"], float)
     change = 100 * (without / with_ - 1)
     told = " ".join(f"{w:.4f}" for w in without)
     moved = " ".join(f"{c:+.0f}" for c in change)
@@ -286,7 +286,7 @@ def _right() -> Claim:
     found = modes(robot(), position=P, count=8)
     elements = modes(robot(), position=P, count=8, method="elements", elements=8).omega
     told = " ".join(f"{w:.6g}" for w in found.omega)
-    row = np.array(printed("kuo")["table2_linear_cubic"]["8"], float)
+    row = np.array(printed_numbers("kuo")["table2_linear_cubic"]["8"], float)
     off = 100 * (found.omega / PaperDelta(robot(), 8).frequencies(P) - 1)
     measures = (
         gap(
@@ -510,7 +510,7 @@ def _circle_torques() -> Claim:
 
 def _conclusion() -> Claim:
     """The conclusion's 10 mm and 5 degrees beside the numbers of section 5.4."""
-    data = printed("kuo")["inverted_u"]
+    data = printed_numbers("kuo")["inverted_u"]
     attitude = max(abs(float(text)) for text in data["max_deg"])
     place = max(abs(float(text)) for text in data["max_mm"])
     measures = (

@@ -8,21 +8,21 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 
-from ..arguments import shown
+from ..arguments import brief
 from ..errors import SuppleError
 from .cells import Cell, Claim, Reproduction
 
 __all__ = ["Cell", "Claim", "Reproduction", "papers", "reproduce", "whole_runs"]
 
 
-def _recomputed(module: str) -> Reproduction:
+def _recompute(module: str) -> Reproduction:
     """A paper recomputed; imported when asked for, since it brings all of dynamics with it."""
     found: Reproduction = import_module(f".{module}", __package__).reproduction()
     return found
 
 
 PAPERS: Mapping[str, Callable[[], Reproduction]] = {
-    module.replace("_", "-"): partial(_recomputed, module)
+    module.replace("_", "-"): partial(_recompute, module)
     for module in ("di_castri", "de_luca", "theodore", "kuo")
 }
 
@@ -47,7 +47,7 @@ def reproduce(paper: str) -> Reproduction:
     """
     if not isinstance(paper, str) or paper not in PAPERS:
         raise SuppleError(
-            f"{shown(paper)} is not a paper known here: give one of {', '.join(PAPERS)}"
+            f"{brief(paper)} is not a paper known here: give one of {', '.join(PAPERS)}"
         )
     with whole_runs():
         return PAPERS[paper]()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import files
 from ..beams.basis import AssumedModes, Basis, FiniteElements
-from ..beams.sliding.clamped_mass import ClampedMass, integrated
+from ..beams.sliding.clamped_mass import ClampedMass, integrate_roots
 from ..beams.sliding.modes import Normalisation
 from ..beams.theory import uniform_of
 from ..control.controllers import Decoupling
@@ -158,7 +158,7 @@ def _roots_claim() -> Claim:
     lengths = np.linspace(0.3, 1.0, 41)
     law = roots()
     newton = np.array([law.roots(float(l)) for l in lengths])
-    off = float(np.abs(integrated(law, lengths) - newton).max())
+    off = float(np.abs(integrate_roots(law, lengths) - newton).max())
     ends = f"beta_1 {newton[0, 0]:.5f} at 0.3 m, {newton[-1, 0]:.5f} at 1.0 m"
     measures = (
         gap("(11) less Newton", off, 1e-9, "the same roots: rounding", "paper"),
@@ -318,7 +318,7 @@ def _inertia_claim() -> Claim:
     law = ClampedMass(M, J, 1.3, 3)
     lengths = np.linspace(0.3, 1.0, 41)
     newton = np.array([law.roots(float(l)) for l in lengths])
-    drift = float(np.abs(integrated(law, lengths) - newton).max())
+    drift = float(np.abs(integrate_roots(law, lengths) - newton).max())
     measures = (
         gap("(9) at exact roots, parts of its terms", worst, 1e-8, "a root of (9)", "paper"),
         gap("(11)-(13) less Newton", drift, 1e-8, "the same roots: rounding", "paper"),

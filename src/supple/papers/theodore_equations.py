@@ -14,7 +14,7 @@ from typing import Any
 
 from ..architectures.tree import Tree
 from ..equations.chains.chain import Chain
-from ..equations.chains.chain_equations import Laws
+from ..equations.chains.chain_equations import ChainEquations
 from ..equations.chains.forces import Equations
 from ..equations.chains.sliders import Slider, beta_count
 from ..equations.reading import PaperReading, Reading
@@ -29,9 +29,11 @@ class LagrangeLaws(Equations):
     """The same methods as `laws.Laws`, h by automatic differentiation of the mass matrix."""
 
     @cached_property
-    def laws(self) -> Laws:
+    def laws(self) -> ChainEquations:
         """The right laws of the same numbers."""
-        return Laws(self.chain, self.links, self.K, self.D, self.friction, self.rest, self.balls)
+        return ChainEquations(
+            self.chain, self.links, self.K, self.D, self.friction, self.rest, self.balls
+        )
 
     def mass(self, q: Vector) -> list[Vector]:
         """M(q) of the printed velocities."""
@@ -108,7 +110,7 @@ class PrintedVelocity(PaperReading):
 
     def equations(self, laws: Equations, reading: Reading) -> Equations:
         """Return Lagrange's equations of the printed velocities."""
-        if not isinstance(laws, Laws):  # another paper's
+        if not isinstance(laws, ChainEquations):  # another paper's
             return laws
         links = [
             replace(link, velocity="paper") if isinstance(link, Slider) else link

@@ -20,7 +20,7 @@ from ..studies.motion.path_response import PathResponse
 from ..studies.motion.response import Response
 from ..studies.motion.simulate import simulate
 from ..studies.vibration.modes import Modes, modes
-from ..studies.vibration.neighbourhood import Around, around
+from ..studies.vibration.neighbourhood import ModesAlongCoordinate, around
 from . import kuo, theodore
 from .cells import Reproduction, Verdict, half_digit
 from .reproduce import reproduce, whole_runs
@@ -54,7 +54,7 @@ class Stop:
     title: str
     text: tuple[str, ...]
     found: Modes
-    nearby: tuple[Around, ...]
+    nearby: tuple[ModesAlongCoordinate, ...]
     table: str
     rows: tuple[Row, ...]
     tally: Mapping[Verdict, int] = field(default_factory=dict)

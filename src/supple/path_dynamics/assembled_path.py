@@ -21,11 +21,11 @@ from .equations_in_time import Path
 __all__ = ["AssembledPath", "alike", "assembled_path"]
 
 Array = NDArray[np.float64]
-FIRST = 9  # knots of a span between two breaks, to begin with
-APART = 0.1  # rad or m that a motor moves from knot to knot
-MOST = 4000  # knots
-CLEAR = 0.1  # clearance of loops from where on the least is looked for
-CLOSER = 5  # times, each among knots four times as close
+FIRST_KNOTS = 9  # knots of a span between two breaks, to begin with
+MAX_MOTOR_STEP = 0.1  # rad or m that a motor moves from knot to knot
+MAX_KNOTS = 4000  # knots
+SAFE_CLEARANCE = 0.1  # clearance of loops from where on the least is looked for
+REFINEMENTS = 5  # times, each among knots four times as close
 
 
 class AssembledPath:
@@ -68,30 +68,30 @@ def assembled_path(robot: Robot, path: Path) -> Path:
         return path
     edges = np.unique([0.0, *(t for t in path.breaks if 0 < t < path.duration), path.duration])
     spans = pairwise(edges.tolist())
-    t = np.unique(np.concatenate([np.linspace(a, b, FIRST) for a, b in spans]))
-    branch = _reached(robot, path, t)
-    while len(t) < MOST:
+    t = np.unique(np.concatenate([np.linspace(a, b, FIRST_KNOTS) for a, b in spans]))
+    branch = _follow_path(robot, path, t)
+    while len(t) < MAX_KNOTS:
         change = np.diff(np.hstack([path(t)[0], branch.x]), axis=0)
-        far = np.abs(change).max(axis=1) > APART
+        far = np.abs(change).max(axis=1) > MAX_MOTOR_STEP
         if not far.any():
             break
         t = np.sort(np.concatenate([t, (t[:-1] + t[1:])[far] / 2]))
-        branch = _reached(robot, path, t)
+        branch = _follow_path(robot, path, t)
     x, clear = branch.x, branch.clearance
-    for _ in range(CLOSER):
+    for _ in range(REFINEMENTS):
         k = int(np.argmin(clear))
-        if clear[k] > CLEAR:
+        if clear[k] > SAFE_CLEARANCE:
             break
         a, b = max(k - 1, 0), min(k + 1, len(t) - 1)
-        within = np.linspace(t[a], t[b], FIRST)
-        branch = _reached(robot, path, within, x[a])
+        within = np.linspace(t[a], t[b], FIRST_KNOTS)
+        branch = _follow_path(robot, path, within, x[a])
         t = np.concatenate([t[:a], within, t[b + 1 :]])
         x = np.concatenate([x[:a], branch.x, x[b + 1 :]])
         clear = np.concatenate([clear[:a], branch.clearance, clear[b + 1 :]])
     return AssembledPath(path, t, x)
 
 
-def _reached(robot: Robot, path: Path, t: Array, first: Array | None = None) -> Branch:
+def _follow_path(robot: Robot, path: Path, t: Array, first: Array | None = None) -> Branch:
     """Where loops stand at times (K,) of a path, refused where they cannot be led."""
     kind, theta = architecture_of(robot), path(t)[0]
     branch = kind.branch(theta, first)

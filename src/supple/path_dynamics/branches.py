@@ -19,13 +19,13 @@ from ..kernels.spatial import transport
 from ..structure import MovingStructure, Segment
 from .moving_beams import CarriedLink
 
-__all__ = ["Group", "Slot", "Turn", "groups_of"]
+__all__ = ["BranchSegment", "Group", "SlotMotion", "groups_of"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Turn:
+class SlotMotion:
     """One motion of a slot's joint: its column in z, and which release it is (None: a motor).
 
     Attributes:
@@ -39,7 +39,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Slot:
+class BranchSegment:
     """One segment of a branch.
 
     Attributes:
@@ -51,7 +51,7 @@ class Slot:
     mesh: Mesh
     link: CarriedLink
     inner: slice
-    turns: tuple[Turn, ...]
+    turns: tuple[SlotMotion, ...]
     reach: NDArray[np.int64]
 
 
@@ -65,7 +65,7 @@ class Group:
     """
 
     segments: NDArray[np.int64]
-    slots: tuple[Slot, ...]
+    slots: tuple[BranchSegment, ...]
     motors: int
     size: int
     loose: int
@@ -191,21 +191,21 @@ def _group(
         at += meshes[i].size
     place = {key: k for k, key in enumerate(kinds["motor"] + kinds["spring"])}
     place |= {key: at + k for k, key in enumerate(kinds["loose"])}
-    slots: list[Slot] = []
+    slots: list[BranchSegment] = []
     for i in first:
         parent = first.index(segments[i].parent) if segments[i].parent >= 0 else -1
-        out = [Turn(place[i, None], None, driven[i])] if i in driven else []
+        out = [SlotMotion(place[i, None], None, driven[i])] if i in driven else []
         for j, freed in enumerate(segments[i].releases):
             direction = freed.toward(slice(None))
             fixed = direction if direction.ndim == 1 else None
-            out.append(Turn(place[i, j], j, fixed, freed.stiffness))
+            out.append(SlotMotion(place[i, j], j, fixed, freed.stiffness))
         turns = tuple(out)
         columns = {turn.column for turn in turns}
         if parent >= 0:
             before = slots[parent]
             columns |= {*before.reach.tolist(), *range(before.inner.start, before.inner.stop)}
         reach = np.array(sorted(columns), np.int64)
-        slots.append(Slot(parent, meshes[i], links[i], inner[i], turns, reach))
+        slots.append(BranchSegment(parent, meshes[i], links[i], inner[i], turns, reach))
     motors = len(kinds["motor"])
     size, loose = at - motors, len(kinds["loose"])
     return Group(np.array(branches), tuple(slots), motors, size, loose, starts)

@@ -10,23 +10,31 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers.held import Held
-from ..architectures.kinds import assembled
-from ..arguments import number, whole
+from ..answers.held import Immutable
+from ..architectures.kinds import tree_at_assembly
+from ..arguments import number, whole_number
 from ..beams.basis import FiniteElements
 from ..beams.invariants import end_mass
 from ..equations.closed.loops import unbent_assembly
 from ..equations.damping import file_ratio, modal_matrix
 from .kineto_elastodynamics import Ked
 
-__all__ = ["Along", "Law", "MotionDamping", "Proportional", "Ratio", "Rayleigh", "link_damping"]
+__all__ = [
+    "Law",
+    "MotionDamping",
+    "PathDamping",
+    "Proportional",
+    "Ratio",
+    "Rayleigh",
+    "link_damping",
+]
 
 Array = NDArray[np.float64]
 Law = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Along(Held):
+class PathDamping(Immutable):
     """A law that can be stored and compared: share M(t) + still."""
 
     share: float
@@ -37,7 +45,7 @@ class Along(Held):
         return self.share * mass + self.still if self.share else self.still
 
 
-class MotionDamping(Held, ABC):
+class MotionDamping(Immutable, ABC):
     """How the elastic motion is damped. A kind has one duty:
 
     1. `law(M, K)` takes mass and elastic stiffness at the start and returns the function from M(t),
@@ -70,7 +78,7 @@ class Proportional(MotionDamping):
 
     def law(self, M: Array, K: Array) -> Law:
         """Return alpha M(t) + beta K."""
-        return Along(self.alpha, self.beta * K)
+        return PathDamping(self.alpha, self.beta * K)
 
 
 @dataclass(frozen=True)
@@ -93,7 +101,7 @@ class Rayleigh(MotionDamping):
     first: int = 1
     second: int = 2
 
-    checks: ClassVar = {"ratio": number(0), "first": whole(1), "second": whole(1)}
+    checks: ClassVar = {"ratio": number(0), "first": whole_number(1), "second": whole_number(1)}
 
     def law(self, M: Array, K: Array) -> Law:
         """Return the proportional law that has this ratio at the two modes."""
@@ -130,7 +138,7 @@ class Ratio(MotionDamping):
 
         squares, Phi = eigh(K, M)
         side = M @ Phi
-        return Along(0.0, 2 * self.ratio * (side * np.sqrt(squares)) @ side.T)
+        return PathDamping(0.0, 2 * self.ratio * (side * np.sqrt(squares)) @ side.T)
 
 
 def link_damping(model: Ked, ratio: float | None) -> Law | None:
@@ -148,7 +156,7 @@ def link_damping(model: Ked, ratio: float | None) -> Law | None:
     ]
     if not any(ratios):
         return None
-    tree = assembled(model.robot)
+    tree = tree_at_assembly(model.robot)
     names = [link.name for link in tree.form.links]
     loads = dict(zip(names, unbent_assembly(tree, FiniteElements(1))[1], strict=True))
     D = np.zeros((model.size, model.size))
@@ -156,4 +164,4 @@ def link_damping(model: Ked, ratio: float | None) -> Law | None:
         if zeta:
             M = part.mass[6:, 6:] + end_mass(loads[name], part.end)
             D[place, place] = modal_matrix(M, part.stiffness, np.full(part.size, zeta))
-    return Along(0.0, D)
+    return PathDamping(0.0, D)

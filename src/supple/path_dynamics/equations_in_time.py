@@ -22,17 +22,17 @@ from ..kernels.exponentials import PLACES, Leaps
 from .damping import Law
 from .small_motion import Matrices, SmallMotion, State
 
-__all__ = ["SMALL", "Along", "LoadInTime", "Path", "changes"]
+__all__ = ["MAX_MATRIX_UNKNOWNS", "EquationsAlongPath", "LoadInTime", "Path", "changes"]
 
 Array = NDArray[np.float64]
-CLOSE = 1e-9  # of the largest entry: what a series may be off
-FITS = 60  # series tried for one path; beyond them its equations are asked as they come
+SERIES_TOLERANCE = 1e-9  # of the largest entry: what a series may be off
+MAX_SERIES = 60  # series tried for one path; beyond them its equations are asked as they come
 CHUNK = 1_000_000  # numbers of one matrix in the steps worked out together
-SEAMS = 300  # of a path between which series are made; with more, its equations are asked
-KEPT = 10_000_000  # numbers of the equations asked last that are kept
-FEW = 8  # terms of a short series; a long one has three times as many
+MAX_SEAMS = 300  # of a path between which series are made; with more, its equations are asked
+MAX_CACHED_NUMBERS = 10_000_000  # numbers of the equations asked last that are kept
+SHORT_SERIES_TERMS = 8  # terms of a short series; a long one has three times as many
 BETWEEN = np.array([-0.994, -0.566, 0.046, 0.742, 0.996])  # of a span: where a series is checked
-SMALL = 32  # unknowns up to which steps are worked out as matrices, many at once
+MAX_MATRIX_UNKNOWNS = 32  # unknowns up to which steps are worked out as matrices, many at once
 
 
 class Path(Protocol):
@@ -85,7 +85,7 @@ class _Piece:
     series: Array | None
 
 
-class Along:
+class EquationsAlongPath:
     """M, C, K, F of a SmallMotion along a path until `total` seconds, with a law of damping."""
 
     def __init__(
@@ -98,9 +98,9 @@ class Along:
     ) -> None:
         self.model, self.path, self.law, self.load = model, path, law, load
         self._shapes: list[tuple[int, ...]] = []
-        self._left = FITS
+        self._left = MAX_SERIES
         end = path.duration
-        many_seams = len(path.seams) > max(SEAMS, len(path.breaks))
+        many_seams = len(path.seams) > max(MAX_SEAMS, len(path.breaks))
         marks = path.breaks if many_seams else path.seams
         edges = [0.0, *(t for t in marks if 0 < t < end), end]
         self._known = (np.empty(0), np.empty((0, 0)))
@@ -109,13 +109,13 @@ class Along:
         # are asked together; the nodes of a short series are among those of a long one
         spans = [(a, b) for a, b in pairwise(edges) if b > a]
         if many_seams:
-            self._asked(np.zeros(1))
+            self._equations_at(np.zeros(1))
             self.pieces, spans = [_Piece(a, b, None) for a, b in spans], []
-        many = max(1, CHUNK // (FEW * (3 * self.size**2 + 1)))
+        many = max(1, CHUNK // (SHORT_SERIES_TERMS * (3 * self.size**2 + 1)))
         while spans:
             failed = []
             for first in range(0, len(spans), many):
-                failed += self._fitted(spans[first : first + many])
+                failed += self._fit_pieces(spans[first : first + many])
             spans = []
             for a, b in failed:
                 self._left -= 1
@@ -125,7 +125,7 @@ class Along:
                     spans += [(a, (a + b) / 2), ((a + b) / 2, b)]
         self.pieces.sort(key=attrgetter("start"))
         if not path.periodic and total > end:
-            self.pieces.append(_Piece(end, total, self._asked(np.array([end + total]) / 2)))
+            self.pieces.append(_Piece(end, total, self._equations_at(np.array([end + total]) / 2)))
         self._edges = np.array([piece.start for piece in self.pieces])
 
     @property
@@ -188,7 +188,7 @@ class Along:
         out = np.empty((len(t), width))
         asked = np.array([piece.series is None for piece in self.pieces])[places]
         if asked.any():  # all in one go
-            out[asked] = self._asked(at[asked])[:, which]
+            out[asked] = self._equations_at(at[asked])[:, which]
         for a, b in pairwise(cuts):
             piece = self.pieces[places[a]]
             if piece.series is not None:
@@ -231,10 +231,15 @@ class Along:
         chunk, large = max(4, CHUNK // max(1, 4 * N**2)), LargeSteps()
         for first in range(0, len(starts), chunk):
             rows = slice(first, first + chunk)
-            which, made = self._made(starts[rows], lengths[rows], leaps)
+            which, made = self._make_steps(starts[rows], lengths[rows], leaps)
             alike = 2 * len(made.h) < len(which)
             for k, place in zip(which, ends[rows], strict=True):
-                if N > SMALL and x.ndim == 1 and not alike and isinstance(made, GaussSteps):
+                if (
+                    N > MAX_MATRIX_UNKNOWNS
+                    and x.ndim == 1
+                    and not alike
+                    and isinstance(made, GaussSteps)
+                ):
                     x = np.concatenate(large.step(made, k, x[:N], x[N:]))
                 else:
                     Phi, g = made.transfer
@@ -243,7 +248,7 @@ class Along:
                     out[place] = x
         return out
 
-    def _made(
+    def _make_steps(
         self, starts: Array, lengths: Array, leaps: bool
     ) -> tuple[NDArray[np.intp], GaussSteps | Leaps]:
         """Steps, and which of them each one is: alike ones at rest share one."""
@@ -263,24 +268,30 @@ class Along:
             return which, Leaps(M, C, K, F, lengths[first], held)
         return which, GaussSteps(M, C, K, F, lengths[first])
 
-    def _fitted(self, spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    def _fit_pieces(self, spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
         """Add the pieces of the spans that a series fits, and return the others."""
-        places = np.concatenate([chebyshev.chebpts1(FEW), BETWEEN])
+        places = np.concatenate([chebyshev.chebpts1(SHORT_SERIES_TERMS), BETWEEN])
         values = self._over(spans, places)
-        left = [k for k, span in enumerate(spans) if not self._added(span, values[k])]
+        left = [k for k, span in enumerate(spans) if not self._add_piece(span, values[k])]
         if not left:
             return []
-        rest = np.setdiff1d(np.arange(3 * FEW), 3 * np.arange(FEW) + 1)
-        more = self._over([spans[k] for k in left], chebyshev.chebpts1(3 * FEW)[rest])
+        rest = np.setdiff1d(
+            np.arange(3 * SHORT_SERIES_TERMS), 3 * np.arange(SHORT_SERIES_TERMS) + 1
+        )
+        more = self._over(
+            [spans[k] for k in left], chebyshev.chebpts1(3 * SHORT_SERIES_TERMS)[rest]
+        )
         failed = []
         for k, extra in zip(left, more, strict=True):
-            nodes = np.empty((3 * FEW, extra.shape[1]))
-            nodes[rest], nodes[1::3] = extra, values[k][:FEW]
-            if not self._added(spans[k], np.concatenate([nodes, values[k][FEW:]])):
+            nodes = np.empty((3 * SHORT_SERIES_TERMS, extra.shape[1]))
+            nodes[rest], nodes[1::3] = extra, values[k][:SHORT_SERIES_TERMS]
+            if not self._add_piece(
+                spans[k], np.concatenate([nodes, values[k][SHORT_SERIES_TERMS:]])
+            ):
                 failed.append(spans[k])
         return failed
 
-    def _added(self, span: tuple[float, float], values: Array) -> bool:
+    def _add_piece(self, span: tuple[float, float], values: Array) -> bool:
         """Add a piece of a series through values, and say whether there is one."""
         fit = _series(values, self._shapes)
         self.pieces += [] if fit is None else [_Piece(*span, fit)]
@@ -290,9 +301,9 @@ class Along:
         """(spans, places, numbers) the equations at places -1..1 of each span."""
         a, b = np.array(spans).T[:, :, None]
         t = (a + b) / 2 + (b - a) / 2 * places
-        return self._asked(t.ravel()).reshape(len(spans), len(places), -1)
+        return self._equations_at(t.ravel()).reshape(len(spans), len(places), -1)
 
-    def _asked(self, t: Array) -> Array:
+    def _equations_at(self, t: Array) -> Array:
         """The equations at times (B,) as rows of numbers; of the most asked together, as known."""
         known, rows = self._known
         at = np.searchsorted(known, t)
@@ -306,12 +317,12 @@ class Along:
         self._shapes = [part.shape[1:] for part in parts]
         full = [np.broadcast_to(part, (len(t), *part.shape[1:])) for part in parts]
         rows = np.concatenate([part.reshape(len(t), -1) for part in full], axis=1)
-        if len(t) > len(known) and rows.size <= KEPT and (np.diff(t) > 0).all():
+        if len(t) > len(known) and rows.size <= MAX_CACHED_NUMBERS and (np.diff(t) > 0).all():
             self._known = (t, rows)
         return rows
 
 
-def changes(along: Along, t: Array, x: Array, other: Array, stop: float) -> float:
+def changes(along: EquationsAlongPath, t: Array, x: Array, other: Array, stop: float) -> float:
     """Return how far another way to step is off in the tip's motion, states (T, 2N) both.
 
     Over half of peak to peak of the motion, or of what is left after `stop`, displacements and
@@ -344,7 +355,7 @@ def _series(values: Array, shapes: list[tuple[int, ...]]) -> Array | None:
     cuts = np.cumsum([0, *(int(np.prod(s)) for s in shapes)])
     parts = [slice(a, b) for a, b in pairwise(cuts)]
     sizes = [np.abs(between[:, part]).max(initial=0.0) for part in parts]
-    sizes = [CLOSE * max(size, 1e-3 * sizes[0]) for size in sizes]
+    sizes = [SERIES_TOLERANCE * max(size, 1e-3 * sizes[0]) for size in sizes]
 
     def close(x: Array) -> bool:
         pairs = zip(parts, sizes, strict=True)

@@ -20,7 +20,7 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Held, kept
+from ..answers.held import Immutable, frozen_property
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, counts, one_of, reals
 from ..beams.fixed.elements import Mesh, mesh
@@ -31,8 +31,8 @@ from ..structure import Structure, moving_structure
 from .branches import Group, groups_of
 from .motors import motor_side
 from .moving_beams import CarriedLink, carried_link
-from .prescribed import Led, Loads, lead
-from .reduction import reduced
+from .prescribed import Loads, PrescribedMotion, lead
+from .reduction import reduce_to_independent
 from .small_motion import Matrices, SmallMotion, State
 
 __all__ = ["Ked", "Loads", "Matrices", "ked"]
@@ -42,7 +42,7 @@ MOST_ROOTS = 4_000_000  # numbers of the roots of all links worked out together
 
 
 @dataclass(frozen=True)
-class Ked(Held, SmallMotion):
+class Ked(Immutable, SmallMotion):
     """Robot with finite elements on its links whose motors follow a prescribed motion.
 
     From `supple.ked`. The coordinates are y = [springs, elastic coordinates of every segment].
@@ -143,7 +143,7 @@ class Ked(Held, SmallMotion):
         """Return the elastic stiffness, which is the same everywhere."""
         return self.stiffness
 
-    @kept
+    @frozen_property
     def stiffness(self) -> Array:
         """(N, N) elastic stiffness; it does not change in time."""
         K = np.zeros((self.size, self.size))
@@ -155,9 +155,9 @@ class Ked(Held, SmallMotion):
 
     def matrices(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Matrices:
         """Return M, C, K, F at the instants of a motion, (B, ..) each as in `moving_structure`."""
-        led = self.led(x, v, a)
-        forms = [led.assembled(g) for g in range(len(self.groups))]
-        found = reduced(self.groups, forms, led.joint(), led.tip())
+        led = self.at_motion(x, v, a)
+        forms = [led.assemble(g) for g in range(len(self.groups))]
+        found = reduce_to_independent(self.groups, forms, led.joint(), led.tip())
         if self.order is None:
             return found
         keep = self.order
@@ -167,7 +167,7 @@ class Ked(Held, SmallMotion):
         three = (found.M[square], found.C[square], found.K[square])
         return Matrices(*three, found.F[:, keep], found.tip[..., keep], drive)
 
-    def led(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Led:
+    def at_motion(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> PrescribedMotion:
         """Return the robot at the instants of a motion, all its links led along."""
         x, v, a = np.atleast_2d(x, v, a)
         moving = moving_structure(self.robot, x, v, a)
@@ -180,7 +180,7 @@ class Ked(Held, SmallMotion):
 
     def roots(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return the motion of every root per unit y, (B, n, 6, N), segment axes."""
-        found = self.led(x, v, a).roots()
+        found = self.at_motion(x, v, a).roots()
         return found if self.order is None else found[..., self.order]
 
     def displaced(self, link: str, fraction: float, motion: State, y: Array) -> Array:
@@ -239,10 +239,10 @@ class Ked(Held, SmallMotion):
 
         The moment of a motor's link about its axis is the motor's torque (rotor not included).
         """
-        led = self.led(x, v, a)
+        led = self.at_motion(x, v, a)
         out = np.zeros((*led.moving.structure.L.shape, 6))
         for g, group in enumerate(self.groups):
-            for s, part in enumerate(led.carried(g)):
+            for s, part in enumerate(led.carried_loads(g)):
                 out[:, group.segments[:, s]] = part.root
         return out
 

@@ -28,18 +28,18 @@ from ..equations.equilibrium import stiffness_at
 from ..equations.evaluate import Evaluator, is_small, slope
 from ..equations.model import Model
 from ..errors import SuppleError
-from ..robot import Robot, remembered
+from ..robot import Robot, cached_for_robot
 from ..structure import has_motion
 from .equations_in_time import Path
 from .small_motion import Matrices, SmallMotion, State
 
-__all__ = ["LedModel", "Swung", "led_elements"]
+__all__ = ["PathModel", "SwingingPath", "led_elements"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class LedModel(SmallMotion):
+class PathModel(SmallMotion):
     """A Model whose joints follow a motion; y = [eps, passive, eta], all its other coordinates.
 
     A motion x is that of the joints, and of what swings freely beside them.
@@ -83,7 +83,7 @@ class LedModel(SmallMotion):
             out.append(np.hstack([led, y]))
         return out[0], out[1], out[2]
 
-    def near(self, x: Array, q: Array) -> Array | None:
+    def dependent_guess(self, x: Array, q: Array) -> Array | None:
         """Return where the followers of loops are at q (B, N), on the branch of a motion x (B, ..).
 
         (B, W); None of a robot without.
@@ -91,12 +91,12 @@ class LedModel(SmallMotion):
         functions: Any = self.model.functions
         if not functions.needs:
             return None
-        beside = self._beside(np.atleast_2d(x))
+        beside = self._beside_motors(np.atleast_2d(x))
         return np.asarray(
             functions.followers(q, functions.loops.near(beside) if beside.shape[1] else None)
         )
 
-    def _beside(self, x: Array) -> Array:
+    def _beside_motors(self, x: Array) -> Array:
         """What stands beside the motors in a motion, see `AssembledPath`."""
         return x[:, self.model.joints : x.shape[1] - len(self.loose)]
 
@@ -105,9 +105,9 @@ class LedModel(SmallMotion):
         k = self.model.joints
         q, qd, qdd = self.states((np.asarray(x), np.asarray(v), np.asarray(a)))
         check_lengths(self.model.chain, q)
-        made: Evaluator = self.model.functions.derived("led", _made, self)
+        made: Evaluator = self.model.functions.cached("led", _make_evaluator, self)
         led = [*range(k), *(k + place for place in self.loose)]
-        near = self.near(np.asarray(x), q)
+        near = self.dependent_guess(np.asarray(x), q)
         beside = [] if near is None else [near]
         found = made(q[:, led], qd[:, led], qdd[:, led], *beside)
         M, C, K, r, tip = found[:5]
@@ -126,21 +126,21 @@ class LedModel(SmallMotion):
     def forcing(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return F alone, (B, N): the forces that hold the unbent robot, turned round."""
         states = self.states((np.asarray(x), np.asarray(v), np.asarray(a)))
-        return -self.asked("inverse_dynamics", np.asarray(x), *states)[:, self.model.joints :]
+        return -self.evaluate("inverse_dynamics", np.asarray(x), *states)[:, self.model.joints :]
 
     def elastic(self, x: Array) -> Array:
         """Return the (N, N) elastic stiffness at one instant x of a motion."""
         k = self.model.joints
-        q = self._posed(x)
-        return stiffness_at(self.model, q[0], self.near(x, q))[k:, k:]
+        q = self._unbent_states(x)
+        return stiffness_at(self.model, q[0], self.dependent_guess(x, q))[k:, k:]
 
     def place(self, x: Array) -> Array:
         """Return where the unbent tip is, (B, 3), base axes."""
-        return self.asked("tip", x, self._posed(x))
+        return self.evaluate("tip", x, self._unbent_states(x))
 
-    def asked(self, name: str, x: Array, *states: Array) -> Array:
+    def evaluate(self, name: str, x: Array, *states: Array) -> Array:
         """Return what a function of the Model gives at states, on the branch of a motion x."""
-        near, functions = self.near(x, states[0]), self.model.functions
+        near, functions = self.dependent_guess(x, states[0]), self.model.functions
         if near is None:
             return functions.evaluator(name)(*states)[0]
         found = functions.evaluator(name, near=True)(*states, near)[0]
@@ -155,9 +155,9 @@ class LedModel(SmallMotion):
     def section(self, link: str, fraction: float, x: Array) -> Array:
         """Return how a section moves per unit y, (1 or B, 6, N), link axes."""
         model, k = self.model, self.model.joints
-        q = self._posed(x)
-        near = self.near(x, q)
-        tree, z = model.functions.spread(q, near)
+        q = self._unbent_states(x)
+        near = self.dependent_guess(x, q)
+        tree, z = model.functions.tree_coordinates(q, near)
         chain = tree or model.chain
         i = chain.index(link)
         part = chain.links[i]
@@ -172,16 +172,16 @@ class LedModel(SmallMotion):
         turned = (part.R_SL.T @ field.reshape(len(field), 2, 3, -1)).reshape(field.shape)
         if tree is not None:  # elastic coordinates that loops tie to others follow these
             own = [chain.names[place] for place in range(chain.eta[i].start, chain.eta[i].stop)]
-            return np.asarray(turned @ self._tied(own, q, near)[..., k:])
+            return np.asarray(turned @ self._tree_slopes(own, q, near)[..., k:])
         out = np.zeros((len(field), 6, self.size))
         out[..., chain.eta[i].start - k : chain.eta[i].stop - k] = turned
         return out
 
-    def _posed(self, x: Array) -> Array:
+    def _unbent_states(self, x: Array) -> Array:
         """(B, N): q unbent at instants x (B, ..) of a motion."""
         return self.states((x, 0 * x, 0 * x))[0]
 
-    def _tied(self, names: list[str], q: Array, near: Array | None) -> Array:
+    def _tree_slopes(self, names: list[str], q: Array, near: Array | None) -> Array:
         """(1 or B, m, model.size): coordinates of the tree, by name, per unit q."""
         functions, kept = self.model.functions, list(self.model.coordinates)
         if all(name in kept for name in names):
@@ -205,7 +205,7 @@ class LedModel(SmallMotion):
 
 def led_elements(
     robot: Robot, elements: int, order: str, damping: float | None = None, held: str = ""
-) -> LedModel | None:
+) -> PathModel | None:
     """Return a robot with elements on its links as a LedModel, where it needs one.
 
     None of robots whose motion `moving_structure` knows and no link of which slides. `held` names
@@ -214,7 +214,7 @@ def led_elements(
     slides = any(slides for _, slides in architecture_of(robot).motors)
     if has_motion(robot) and not slides:
         return None
-    model = remembered(
+    model = cached_for_robot(
         robot,
         ("led elements", elements, order, damping),
         build,
@@ -223,7 +223,7 @@ def led_elements(
         stiffening=True,
         damping=damping,
     )
-    led = LedModel(model)
+    led = PathModel(model)
     if held and led.loose:
         name = model.coordinates[model.joints + led.loose[0]].removeprefix("passive.")
         raise SuppleError(
@@ -233,7 +233,7 @@ def led_elements(
     return led
 
 
-class Swung:
+class SwingingPath:
     """A path of the motors with what swings freely beside them, the robot unbent.
 
     M_pp p'' = -r_p(theta, p) at p'' = 0, from rest at p0. It has no end of its own but `duration`:
@@ -242,7 +242,7 @@ class Swung:
 
     periodic = False
 
-    def __init__(self, led: LedModel, path: Path, total: float, p0: Array) -> None:
+    def __init__(self, led: PathModel, path: Path, total: float, p0: Array) -> None:
         from scipy.integrate import solve_ivp
 
         self.led, self.path, self.duration = led, path, total
@@ -257,7 +257,9 @@ class Swung:
         def rate(t: float, s: Array) -> Array:
             # a time at an edge counts to the part it ends or begins
             inside = min(max(t, a + 1e-9 * (b - a)), b - 1e-9 * (b - a))
-            return np.concatenate([s[m:], self._pushed(np.array([inside]), s[None])[0]])
+            return np.concatenate(
+                [s[m:], self._passive_accelerations(np.array([inside]), s[None])[0]]
+            )
 
         for a, b in pairwise(self.edges.tolist()):
             found = solve_ivp(
@@ -268,7 +270,7 @@ class Swung:
             self.parts.append(found.sol)
             at = found.y[:, -1]
 
-    def _pushed(self, t: Array, s: Array) -> Array:
+    def _passive_accelerations(self, t: Array, s: Array) -> Array:
         """p'' (B, m) at times (B,) and states s = [p, p'] (B, 2 m)."""
         led, m = self.led, len(self.led.loose)
         x, v, a = self.path(t)
@@ -280,7 +282,7 @@ class Swung:
         many = [np.repeat(each, m + 1, axis=0) for each in (q, qd, qdd)]
         many[2].reshape(len(q), m + 1, -1)[:, 1:, rows] += np.eye(m)
         at = np.repeat(np.hstack([x, s[:, :m]]), m + 1, axis=0)
-        force = led.asked("inverse_dynamics", at, *many)
+        force = led.evaluate("inverse_dynamics", at, *many)
         r = force.reshape(len(q), m + 1, -1)[..., rows]
         M = (r[:, 1:] - r[:, :1]).swapaxes(1, 2)
         return np.asarray(np.linalg.solve(M, -r[:, 0, :, None])[..., 0])
@@ -294,12 +296,14 @@ class Swung:
         for k in np.unique(which):
             s[which == k] = self.parts[k](at[which == k]).T
         m = s.shape[1] // 2
-        each = zip(self.path(at), (s[:, :m], s[:, m:], self._pushed(at, s)), strict=True)
+        each = zip(
+            self.path(at), (s[:, :m], s[:, m:], self._passive_accelerations(at, s)), strict=True
+        )
         x, v, a = (np.hstack(pair) for pair in each)
         return (x, v, a) if t.ndim else (x[0], v[0], a[0])
 
 
-def _made(led_model: LedModel) -> Evaluator:
+def _make_evaluator(led_model: PathModel) -> Evaluator:
     """Make a motion, its joints and what swings, to M, C, K (N, m), r (N,), the tip's (6, m).
 
     Of loops, which solve equations inside, and of equations too large for one expression: its

@@ -60,15 +60,15 @@ class CarriedLink:
         ww = (w[..., :, None] * w[..., None, :]).reshape(*w.shape[:-1], 9)
         n = len(self.M)
         A = np.concatenate([self.A, self.E.reshape(9, n, n)])
-        return _mixed(w, self.C), _mixed(np.concatenate([dw, ww], axis=-1), A)
+        return _weighted_sum(w, self.C), _weighted_sum(np.concatenate([dw, ww], axis=-1), A)
 
-    def preloaded(self, end: Array, form: Array, a: Array, w: Array, dw: Array) -> Array:
+    def geometric_stiffness(self, end: Array, form: Array, a: Array, w: Array, dw: Array) -> Array:
         """Return G, (.., n, n): end (.., 6) and form (.., 3, 3) are those of `preload.Carried`."""
         slope = cross(dw, E_X) + cross(w, cross(w, E_X))
         each = dw[..., None, :] * np.eye(3) + cross(w[..., None, :], w[..., None, :] * np.eye(3))
         turned, flat = (part.reshape(*part.shape[:-2], 9) for part in (each, form))
         parts = [end, a, slope, turned, flat]
-        G = _mixed(np.concatenate(parts, axis=-1), self.G)
+        G = _weighted_sum(np.concatenate(parts, axis=-1), self.G)
         if self.root_body[0]:
             force, own = _carrying(self.root_body, a, w, dw)
             G[..., 3:6, 3:6] += turning_form(force, self.root_body[1], own)
@@ -89,7 +89,7 @@ class CarriedLink:
         return np.asarray(-(a @ self.of_a.T + dw @ self.of_dw.T + ww @ self.of_ww.reshape(-1, 9).T))
 
 
-def _mixed(weights: Array, forms: Array) -> Array:
+def _weighted_sum(weights: Array, forms: Array) -> Array:
     """Sum of (k, n, n) forms with weights (.., k), as (.., n, n).
 
     Products stay small, instant by instant: one large product would go to BLAS's threads, which

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.jets import Jet, transposed
+from ..kernels.jets import Jet, transpose
 from ..kernels.spatial import cross, transport
 from ..structure import MovingStructure
 from .branches import Group
 from .moving_beams import Rates
 from .second_order import turning_form
 
-__all__ = ["Carried", "Ends", "carried", "joint_stiffness", "pin_pairs", "taken_off"]
+__all__ = ["Carried", "Ends", "carried_loads", "joint_stiffness", "pin_pairs", "taken_off"]
 
 Array = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ def taken_off(moving: MovingStructure, force: Array) -> Ends:
     return Ends(wrench, form)
 
 
-def carried(
+def carried_loads(
     group: Group, moving: MovingStructure, rates: Sequence[Rates], closed: Ends | None
 ) -> list[Carried]:
     """Return what each slot of a group carries."""
@@ -88,7 +88,7 @@ def carried(
             passed = np.einsum("...ij,...i->...j", T, root)
             ends[parent] = ends[parent] + passed
             # (.., 3) from a parent's end to a root, parent axes, read off T = [R, -R [offset]]
-            S = -transposed(T[..., :3, :3]) @ T[..., :3, 3:]
+            S = -transpose(T[..., :3, :3]) @ T[..., :3, 3:]
             offset = np.stack([S[..., 2, 1], S[..., 0, 2], S[..., 1, 0]], axis=-1)
             forms[parent] = forms[parent] + turning_form(passed[..., :3], offset)
     return out[::-1]

@@ -16,22 +16,22 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers.held import Held
+from ..answers.held import Immutable
 from ..errors import SuppleError
-from ..kernels.jets import Jet, jet_of, solve, transposed
+from ..kernels.jets import Jet, jet_of, solve, transpose
 from ..structure import MovingStructure
 from .branches import Group
 from .moving_beams import Rates
-from .preload import Carried, carried, joint_stiffness, pin_pairs, taken_off
-from .reduction import Forms, Joint
+from .preload import Carried, carried_loads, joint_stiffness, pin_pairs, taken_off
+from .reduction import Forms, JointReduction
 
-__all__ = ["Led", "Loads", "lead"]
+__all__ = ["Loads", "PrescribedMotion", "lead"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Loads(Held):
+class Loads(Immutable):
     """Which effects of the rigid motion act on the elastic motion.
 
     Parameters
@@ -56,7 +56,7 @@ class Loads(Held):
 
 
 @dataclass(frozen=True)
-class Led:
+class PrescribedMotion:
     """The groups of a robot at B instants of a rigid motion.
 
     Attributes:
@@ -120,22 +120,22 @@ class Led:
     def forces(self) -> Array:
         """(B, rows) forces in the closures in the rigid motion: A_f' lambda = -Q_f."""
         assert self.closing is not None
-        A = transposed(self.closing[0].value)
+        A = transpose(self.closing[0].value)
         Q = np.concatenate(
             [
-                self._loaded(g)[..., group.f].reshape(len(A), group.count * group.loose)
+                self._load_vector(g)[..., group.f].reshape(len(A), group.count * group.loose)
                 for g, group in enumerate(self.groups)
             ],
             axis=1,
         )
         return np.asarray(np.linalg.solve(A, -Q[..., None])[..., 0])
 
-    def carried(self, g: int) -> list[Carried]:
+    def carried_loads(self, g: int) -> list[Carried]:
         """Return what each slot of a group carries."""
         closed = None if self.closing is None else taken_off(self.moving, self.forces)
-        return carried(self.groups[g], self.moving, self.rates[g], closed)
+        return carried_loads(self.groups[g], self.moving, self.rates[g], closed)
 
-    def _loaded(self, g: int) -> Array:
+    def _load_vector(self, g: int) -> Array:
         """F (B, m, z) of a group."""
         group = self.groups[g]
         F = np.zeros((self.moving.structure.size, group.count, group.width))
@@ -145,14 +145,14 @@ class Led:
             F[..., slot.inner] += P[..., 6:]
         return F
 
-    def assembled(self, g: int) -> Forms:
+    def assemble(self, g: int) -> Forms:
         """Return M, C, K, F of a group over z."""
         group, (roots, _) = self.groups[g], self.motions[g]
         shape = (self.moving.structure.size, group.count, group.width, group.width)
         M, C, K = (np.zeros(shape) for _ in range(3))
         parts: Sequence[Carried | None] = [None] * len(group.slots)
         if self.loads.preload:
-            parts = carrying = self.carried(g)
+            parts = carrying = self.carried_loads(g)
             joint_stiffness(K, group, roots, carrying)
         for slot, root, rate, part in zip(group.slots, roots, self.rates[g], parts, strict=True):
             # Add the links of one slot to M, C, K over z; the elastic stiffness is not among it
@@ -164,7 +164,7 @@ class Led:
             K_e *= loads.centrifugal
             C_e *= loads.gyroscopic
             if part is not None:
-                K_e += link.preloaded(part.end, part.form, a, w, dw)
+                K_e += link.geometric_stiffness(part.end, part.form, a, w, dw)
             J, J1, J2 = (x[..., reach] for x in root.parts)
             N = len(reach)
             forms = (link.M, C_e, K_e)
@@ -183,7 +183,7 @@ class Led:
                 for a, b in pairwise(edges)
                 if b > a
             ]
-            Jt = transposed(J)
+            Jt = transpose(J)
             for matrix, form, rows in zip(out, forms, right, strict=True):
                 matrix[..., inner, inner] += form[..., 6:, 6:]
                 if not N:
@@ -198,7 +198,7 @@ class Led:
             K[..., slot.inner, slot.inner] += slot.link.K[6:, 6:]
             for turn in slot.turns:
                 K[..., turn.column, turn.column] += turn.stiffness
-        return M, C, K, self._loaded(g)
+        return M, C, K, self._load_vector(g)
 
     def over_y(self, g: int, b: int, local: Array) -> Array:
         """Return columns over a branch's z, (B, r, z), as columns over [motors, y] of all."""
@@ -242,7 +242,7 @@ class Led:
         structure = self.moving.structure
         return self._end(structure.tip % structure.L.shape[1])[..., self.motors :]
 
-    def joint(self) -> Joint:
+    def joint(self) -> JointReduction:
         """Return what joins the branches."""
         # Rows l, r of universal joints in closures, see `pin_pairs`
         pinned = any(c.pins is not None for c in self.moving.closures)
@@ -251,10 +251,12 @@ class Led:
         else:
             turned = [self._end(i)[:, 3:] for c in self.moving.closures for i in (c.a, c.b)]
             pins = pin_pairs(self.moving, self.forces, turned)
-        return Joint(self.follow, pins, self.loads.gyroscopic, self.loads.centrifugal)
+        return JointReduction(self.follow, pins, self.loads.gyroscopic, self.loads.centrifugal)
 
 
-def lead(name: str, groups: tuple[Group, ...], moving: MovingStructure, loads: Loads) -> Led:
+def lead(
+    name: str, groups: tuple[Group, ...], moving: MovingStructure, loads: Loads
+) -> PrescribedMotion:
     """Return the groups of a robot along a motion."""
     gravity = np.asarray(moving.structure.gravity) * loads.gravity
     w, dw, _, a = (x * loads.inertia for x in moving.frames.local())
@@ -265,4 +267,4 @@ def lead(name: str, groups: tuple[Group, ...], moving: MovingStructure, loads: L
     if loose != rows:
         raise SuppleError(f"{name}: {rows} closures do not determine {loose} passive motions")
     motions = tuple(group.motions(moving) for group in groups)
-    return Led(groups, moving, loads, motions, rates, motors, size, loose)
+    return PrescribedMotion(groups, moving, loads, motions, rates, motors, size, loose)

@@ -18,14 +18,14 @@ from ..kernels.jets import Jet
 from .branches import Group
 from .small_motion import Matrices
 
-__all__ = ["Forms", "Joint", "reduced"]
+__all__ = ["Forms", "JointReduction", "reduce_to_independent"]
 
 Array = NDArray[np.float64]
 Forms = tuple[Array, Array, Array, Array]  # M, C, K (B, m, z, z) and F (B, m, z) of a group
 
 
 @dataclass(frozen=True)
-class Joint:
+class JointReduction:
     """What joins the branches.
 
     Attributes:
@@ -49,7 +49,9 @@ class Joint:
         return [(K, value)] + [(C, first), (M, second)] * self.centrifugal
 
 
-def reduced(groups: Sequence[Group], forms: Sequence[Forms], joint: Joint, tip: Array) -> Matrices:
+def reduce_to_independent(
+    groups: Sequence[Group], forms: Sequence[Forms], joint: JointReduction, tip: Array
+) -> Matrices:
     """Return M, C, K, F over y from those of the groups over z."""
     B = len(tip)
     d, N = (groups[-1].all(kind).stop for kind in (0, 1))
@@ -87,7 +89,7 @@ def reduced(groups: Sequence[Group], forms: Sequence[Forms], joint: Joint, tip: 
 def _rows(
     group: Group,
     form: Forms,
-    joint: Joint,
+    joint: JointReduction,
     loose: Sequence[Array],
     outs: tuple[Sequence[Array], Sequence[Array]],
 ) -> None:

@@ -40,8 +40,8 @@ def second_order(mesh: Mesh) -> Array:
     end = np.concatenate([np.zeros((6, 6)), mesh.end], axis=1)
     last = T + end[3:]
     G = np.zeros((WEIGHTS, n, n))
-    G[0:3] = _moved(mesh.L, T, end[:3])
-    G[3:6] = _turned(T, end[3:])
+    G[0:3] = _displacement_curvature(mesh.L, T, end[:3])
+    G[3:6] = _rotation_curvature(T, end[3:])
     G[21:30] = np.einsum("ai,bj->abij", last, last).reshape(9, n, n)
     if not mesh.L:
         return G
@@ -50,13 +50,13 @@ def second_order(mesh: Mesh) -> Array:
     L, beam = mesh.L, mesh.beam.outside(mesh.L)
     inert = weights[:, None] * beam.inertias(x)
     for place, own, N in zip(x, inert, field, strict=True):
-        moved = own[0] * _moved(place, T, N[:3])
+        moved = own[0] * _displacement_curvature(place, T, N[:3])
         G[6:9] += moved
         G[9:12] += place * moved
         # (3, n, n): [M] / 2 on (dt, t), by component of M
         t = T + N[3:]
         uncoupled = np.asarray(np.einsum("acb,ai,bj->cij", EPS, t, t) / 2)
-        turned = _turned(T, N[3:]) + uncoupled
+        turned = _rotation_curvature(T, N[3:]) + uncoupled
         G[12:21] += (own[3:, None, None, None] * turned).reshape(9, n, n)
     # (P, 2, n): slopes v' and w' of the axis, shear included; the root's rotation is not
     slopes = np.zeros((len(x), 2, 6 + mesh.size))
@@ -82,7 +82,7 @@ def turning_form(force: Array, at: Array, moment: Array | None = None) -> Array:
     return X if moment is None else X + cross_matrix(moment) / 2
 
 
-def _moved(x: float, T: Array, u: Array) -> Array:
+def _displacement_curvature(x: float, T: Array, u: Array) -> Array:
     """(3, n, n): second derivatives of D(x) less its shortening, for u (3, n)."""
     out = _both(EPS, T, u)
     out[0] -= x * (np.outer(T[1], T[1]) + np.outer(T[2], T[2]))
@@ -91,7 +91,7 @@ def _moved(x: float, T: Array, u: Array) -> Array:
     return out
 
 
-def _turned(T: Array, psi: Array) -> Array:
+def _rotation_curvature(T: Array, psi: Array) -> Array:
     """(3, n, n): second derivatives of b for psi (3, n)."""
     order = np.zeros((3, 3, 3))
     order[0, 2, 1], order[1, 2, 0], order[2, 1, 0] = -0.5, 0.5, -0.5

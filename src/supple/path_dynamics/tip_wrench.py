@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..equations.loaded import tip_loaded_model
-from .linearised_model import LedModel
+from .linearised_model import PathModel
 from .small_motion import Matrices, State
 
 __all__ = ["TipWrench"]
@@ -30,7 +30,7 @@ class TipWrench:
         it jumps or bends.  acting: components that are not zero all the time.
     """
 
-    model: LedModel
+    model: PathModel
     wrench: Callable[[Array], Array]
     breaks: tuple[float, ...]
     acting: tuple[int, ...]
@@ -40,9 +40,9 @@ class TipWrench:
         return self.wrench(t)[:, list(self.acting)]
 
     @cached_property
-    def _under_unit_loads(self) -> list[LedModel]:
+    def _under_unit_loads(self) -> list[PathModel]:
         units = np.eye(6)
-        return [LedModel(tip_loaded_model(self.model.model, units[k])) for k in self.acting]
+        return [PathModel(tip_loaded_model(self.model.model, units[k])) for k in self.acting]
 
     def unit_changes(self, found: Matrices, motion: State) -> list[Array]:
         """Return what a unit of each component adds to K, F and those rows of the motors."""

@@ -11,7 +11,7 @@ from .joint import BaseJoint, Joint, MechanismJoint, Mimic, Motor
 from .layup import Ply
 from .link import Elastic, JointedLink, Link, LowerLink, MechanismLink, Station, Theory, UpperLink
 from .mechanism import BASE, MechanismRobot
-from .memory import remembered
+from .memory import cached_for_robot
 from .robot import Robot, a_robot, need_robot
 from .serial import SerialRobot
 from .springs import Bearing, Foundation, Gear, Springs
@@ -50,6 +50,6 @@ __all__ = [
     "UpperLink",
     "Visual",
     "a_robot",
+    "cached_for_robot",
     "need_robot",
-    "remembered",
 ]

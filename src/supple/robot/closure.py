@@ -19,7 +19,7 @@ WITH_AXIS = ("revolute", "prismatic", "cylindrical", "constant-velocity", "slot"
 ALONG_X = ("prismatic", "constant-velocity")
 
 
-def _named(value: Any) -> Any:
+def _as_closure_end(value: Any) -> Any:
     """Read a name as the end of that link."""
     return {"link": value} if isinstance(value, str) else value
 
@@ -32,7 +32,9 @@ class ClosureEnd(Description):
     mount: Mount = Mount()
 
 
-NamedEnd = Annotated[ClosureEnd, BeforeValidator(_named, json_schema_input_type=str | ClosureEnd)]
+NamedEnd = Annotated[
+    ClosureEnd, BeforeValidator(_as_closure_end, json_schema_input_type=str | ClosureEnd)
+]
 
 
 class Closure(Description):

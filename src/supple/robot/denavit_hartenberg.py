@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from ..values import Angle, Coordinate
 from .body import Description, Mount
 
-__all__ = ["DenavitHartenberg", "Placed", "placed_by_rows"]
+__all__ = ["DenavitHartenberg", "JointPlacement", "placed_by_rows"]
 
 
 class DenavitHartenberg(Description):
@@ -29,7 +29,7 @@ class DenavitHartenberg(Description):
     convention: Literal["standard", "modified"] = "standard"
 
 
-class Placed(NamedTuple):
+class JointPlacement(NamedTuple):
     """Where a joint sits behind the end of the link before, and its axis in mounted axes."""
 
     mount: Mount
@@ -38,7 +38,7 @@ class Placed(NamedTuple):
 
 def placed_by_rows(
     own: DenavitHartenberg, before: DenavitHartenberg | None, length_before: float | None
-) -> Placed:
+) -> JointPlacement:
     """Return mount and axis of a joint from its own row and that of the link before.
 
     Parameters
@@ -57,10 +57,10 @@ def placed_by_rows(
         # Rz(q + theta) Tz(d) Rx(alpha) = Tz(d) R Rot(R^T z, q) with R = Rz(theta) Rx(alpha)
         mount = Mount(xyz=(offset, 0.0, own.d), rpy=(own.alpha, 0.0, own.theta))
         turned = (0.0, sin(own.alpha), cos(own.alpha))
-        return Placed(mount, None if own.alpha == 0 else turned)
+        return JointPlacement(mount, None if own.alpha == 0 else turned)
     offset = own.a - (length_before or 0.0)
     xyz = (offset, -sin(own.alpha) * own.d, cos(own.alpha) * own.d)
-    return Placed(Mount(xyz=xyz, rpy=_roll_then_yaw(own.alpha, own.theta)), None)
+    return JointPlacement(Mount(xyz=xyz, rpy=_roll_then_yaw(own.alpha, own.theta)), None)
 
 
 def _roll_then_yaw(alpha: float, theta: float) -> tuple[float, float, float]:

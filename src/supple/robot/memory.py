@@ -9,7 +9,7 @@ from weakref import ref
 from ..answers.held import still
 from .robot import Robot
 
-__all__ = ["remembered"]
+__all__ = ["cached_for_robot"]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -26,7 +26,7 @@ class _Memory:
         return _Memory, ()
 
 
-def remembered(
+def cached_for_robot(
     robot: Robot, key: Hashable, make: Callable[P, T], *given: P.args, **options: P.kwargs
 ) -> T:
     """Return make(..), asked once for a robot and a key; its arrays are read-only."""

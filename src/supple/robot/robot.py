@@ -12,9 +12,9 @@ from pydantic import Field
 
 from ..answers.answer import Shown
 from ..answers.held import FrozenTable
-from ..answers.registry import called
-from ..arguments import shown
-from ..editing import edited
+from ..answers.registry import import_function
+from ..arguments import brief
+from ..editing import edit_fields
 from ..errors import SuppleError
 from ..sections import Box, General, Profile, Section, Shape, Tube
 from ..values import Table, Triple
@@ -52,7 +52,7 @@ class Robot(Description, Shown, ABC):
         theta: joint coordinates, (joints,) or (B, joints), rad or m; or the position of a Delta's
         platform. Default: its usual pose. path: a picture to write (.png, .svg, .pdf).
         """
-        return called("view.figures.robots:plot_robot")(self, theta, path, position)
+        return import_function("view.figures.robots:plot_robot")(self, theta, path, position)
 
     def material(self, link: Elastic) -> Material | None:
         """Return the link's material, looked up when it is a name."""
@@ -71,14 +71,14 @@ class Robot(Description, Shown, ABC):
         changes = {path: value} if isinstance(path, str) else path
         if not isinstance(changes, Mapping) or not all(isinstance(each, str) for each in changes):
             raise SuppleError(
-                f"path is {shown(path)}: give a dotted path such as 'links.link1.length', or "
+                f"path is {brief(path)}: give a dotted path such as 'links.link1.length', or "
                 "{path: value, ...}"
             )
         try:
-            return edited(self, changes)
+            return edit_fields(self, changes)
         except RecursionError:
             raise SuppleError(
-                f"value is {shown(value)}: it holds itself, or is nested too deeply; write it out"
+                f"value is {brief(value)}: it holds itself, or is nested too deeply; write it out"
             ) from None
 
     def _place_joints_by_rows(self, links: Any, parents: Sequence[int]) -> None:
@@ -166,7 +166,7 @@ def a_robot(name: str, given: Any) -> Robot:
     that it is called by its place.
     """
     if isinstance(given, str | PathLike):
-        given = called("files.robots:load")(given)
+        given = import_function("files.robots:load")(given)
     need_robot(given, name)
     robot: Robot = given
     return robot
@@ -179,6 +179,6 @@ def need_robot(given: object, name: str = "robot") -> None:
     if isinstance(getattr(given, "robot", None), Robot):
         raise SuppleError(f"{name} is a {type(given).__name__}: give a Robot, such as its .robot")
     raise SuppleError(
-        f"{name} is {shown(given)}: give a Robot, the name of its file, such as 'arm.yaml', or a "
+        f"{name} is {brief(given)}: give a Robot, the name of its file, such as 'arm.yaml', or a "
         "name that `supple robots` lists"
     )

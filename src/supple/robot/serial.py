@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from ..values import as_tuple, faults
 from .joint import Mimic
 from .link import Link
-from .memory import remembered
+from .memory import cached_for_robot
 from .robot import Robot
 
 __all__ = ["SerialRobot"]
@@ -79,9 +79,9 @@ class SerialRobot(Robot):
                 G[row, own.index(other.joint)] = other.multiplier
             return G, np.array([other.offset for other in how])
 
-        return remembered(self, "coupling", made)
+        return cached_for_robot(self, "coupling", made)
 
-    def spread(self, theta: Any, rate: bool = False) -> Any:
+    def joint_coordinates(self, theta: Any, rate: bool = False) -> Any:
         """Return the coordinates (.., jointed) of all joints at theta (.., moving), or rates."""
         if self.coupling is None:
             return theta

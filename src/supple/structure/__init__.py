@@ -12,7 +12,13 @@ from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
-from ..architectures.kinds import Delta, General, Serial, assembled, lower
+from ..architectures.kinds import (
+    DeltaKinematics,
+    GeneralKinematics,
+    SerialKinematics,
+    lower,
+    tree_at_assembly,
+)
 from ..architectures.tree import Kinematics, Tree
 from ..arguments import checked, optional, reals
 from ..errors import SuppleError
@@ -22,15 +28,15 @@ from .delta import delta_structure, moving_delta
 from .free_joints import carrying_nothing, sprung_modes
 from .general import general_structure, knows_motion, moving_general
 from .moving import MovingClosure, MovingStructure
-from .parts import FREE_MOTORS, Closure, Joints, Release, Segment, Structure, motor_is_free
+from .parts import FREE_MOTORS, ClosureRows, Joints, Release, Segment, Structure, motor_is_free
 from .rows import alike
 from .serial import moving_serial, serial_structure
-from .supports import FOUNDATION, founded, founded_in_motion
+from .supports import FOUNDATION, add_foundation, founded_in_motion
 
 __all__ = [
     "FOUNDATION",
     "FREE_MOTORS",
-    "Closure",
+    "ClosureRows",
     "Joints",
     "MovingClosure",
     "MovingStructure",
@@ -59,14 +65,14 @@ class _Placing(NamedTuple):
 
 
 _PLACING: dict[type[Kinematics], _Placing] = {
-    Serial: _Placing(serial_structure, moving_serial, lambda tree: True),
-    Delta: _Placing(delta_structure, moving_delta, lambda tree: True),
-    General: _Placing(general_structure, moving_general, knows_motion),
+    SerialKinematics: _Placing(serial_structure, moving_serial, lambda tree: True),
+    DeltaKinematics: _Placing(delta_structure, moving_delta, lambda tree: True),
+    GeneralKinematics: _Placing(general_structure, moving_general, knows_motion),
 }
 
 
 def _placing(tree: Tree) -> _Placing:
-    return _PLACING.get(tree.plug_in, _PLACING[General])
+    return _PLACING.get(tree.plug_in, _PLACING[GeneralKinematics])
 
 
 def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "locked") -> Structure:
@@ -77,7 +83,7 @@ def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "lo
     mechanism.
     """
     tree = lower(robot)
-    return founded(robot, _placing(tree).at(tree, at, joints))
+    return add_foundation(robot, _placing(tree).at(tree, at, joints))
 
 
 @checked(robot=a_robot, position=optional(reals))
@@ -107,7 +113,7 @@ def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRo
     """
     if isinstance(robot, MechanismRobot):
         return robot
-    form = assembled(robot, position).form
+    form = tree_at_assembly(robot, position).form
     given = {key: getattr(form, key) for key in form.model_fields_set}
     return MechanismRobot.model_validate(given)
 

@@ -67,7 +67,7 @@ def cut_structure(
             L.append(length * (b - a))
             mass.append(structure.root_mass[:, i] if k == 0 else none)
     ends, roots_of = ({-1: -1} | {i: own[k] for i, own in enumerate(owners)} for k in (-1, 0))
-    closures = tuple(c.renumbered(ends, roots_of) for c in structure.closures)
+    closures = tuple(c.renumber(ends, roots_of) for c in structure.closures)
     link, begin = [i for i, _ in starts], np.array([a for _, a in starts])
     hinges = structure.hinges
     if hinges is not None:
@@ -88,7 +88,7 @@ def cut_structure(
         L=np.stack(L, axis=1),
         root_mass=np.stack(mass, axis=1),
         closures=closures,
-        rods=tuple((name, c.renumbered(ends, roots_of)) for name, c in structure.rods),
+        rods=tuple((name, c.renumber(ends, roots_of)) for name, c in structure.rods),
         tip=owners[structure.tip][-1],
     )
     return fine, owners

@@ -32,7 +32,7 @@ def delta_structure(m: Tree, position: ArrayLike | None, joints: Joints) -> Stru
     if position is None:
         raise SuppleError(f"position is missing: say where the platform of {robot.name} is")
     at = delta.place(robot, position)
-    return placed_structure(m, _placed(m, at), joints)
+    return placed_structure(m, _place_legs(m, at), joints)
 
 
 def moving_delta(
@@ -46,30 +46,30 @@ def moving_delta(
     robot = cast("DeltaRobot", m.robot)
     led = motion(robot, position, velocity, acceleration)
     (upper, lower), still = moving_links(robot, led), np.zeros(3)
-    moved, rods = _placed(m, led.at), len(rod_sides(robot))
+    moved, rods = _place_legs(m, led.at), len(rod_sides(robot))
     platform = {"w": still, "dw": still, "v": led.velocity, "a": led.acceleration}
     rates = [
-        _listed([getattr(upper, key), *[getattr(lower, key)] * rods], own)
+        _leg_by_leg([getattr(upper, key), *[getattr(lower, key)] * rods], own)
         for key, own in platform.items()
     ]
     return moving_placed(m, moved, Frames(moved.at.R, moved.at.p, *rates), joints)
 
 
-def _placed(m: Tree, at: delta.DeltaPlacement) -> TreeMotion:
+def _place_legs(m: Tree, at: delta.DeltaPlacement) -> TreeMotion:
     """The links of a Delta where its legs and its platform stand."""
     sides = rod_sides(cast("DeltaRobot", m.robot))
     y, L = at.R_leg[:, :, 1], m.joints.length
     z, tangent = at.R_lower[..., 2], np.broadcast_to(y, at.A.shape)
-    R = _listed([at.R_upper, *[at.R_lower] * len(sides)], np.eye(3))
-    p = _listed([at.A, *(at.B + side * y for _, side in sides)], at.position)
-    turns = _listed([tangent, *[tangent, z] * len(sides)], np.zeros(3))
+    R = _leg_by_leg([at.R_upper, *[at.R_lower] * len(sides)], np.eye(3))
+    p = _leg_by_leg([at.A, *(at.B + side * y for _, side in sides)], at.position)
+    turns = _leg_by_leg([tangent, *[tangent, z] * len(sides)], np.zeros(3))
     free = np.broadcast_to(np.eye(6), (len(p), 6, 6))
     w = np.concatenate([turns[:, :-1], free[..., 3:]], axis=1)
     v = np.concatenate([np.zeros_like(turns[:, :-1]), free[..., :3]], axis=1)
     return TreeMotion(m.joints, Placement(R, p, np.broadcast_to(L, (len(p), len(L)))), w, v)
 
 
-def _listed(legs: Sequence[Array], platform: Array) -> Array:
+def _leg_by_leg(legs: Sequence[Array], platform: Array) -> Array:
     """Arrays (B, 3 legs, ..) of what a leg has one after the other, leg by leg, and the last."""
     each = np.stack(legs, axis=2)
     flat = each.reshape(len(each), 3 * len(legs), *each.shape[3:])

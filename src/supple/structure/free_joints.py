@@ -13,7 +13,7 @@ from .parts import Release, Structure
 __all__ = ["carrying_nothing", "sprung_modes"]
 
 Array = NDArray[np.float64]
-NOTHING = 1e-13  # beside the inertia that the same masses could have
+ZERO_INERTIA_RATIO = 1e-13  # beside the inertia that the same masses could have
 
 
 def carrying_nothing(structure: Structure) -> NDArray[np.object_] | None:
@@ -34,16 +34,16 @@ def carrying_nothing(structure: Structure) -> NDArray[np.object_] | None:
     )
     if heavy:
         return None
-    M, most = _carried(structure, loose)
+    M, most = _released_mass_matrix(structure, loose)
     own = np.diagonal(M, axis1=1, axis2=2)
-    light = own <= NOTHING * most
+    light = own <= ZERO_INERTIA_RATIO * most
     d = np.sqrt(np.where(light, 1.0, own))
     scaled = M / (d[:, :, None] * d[:, None, :])
     try:  # far cheaper than eigenvalues, and nearly always enough
-        np.linalg.cholesky(scaled - NOTHING * np.eye(len(loose)))
+        np.linalg.cholesky(scaled - ZERO_INERTIA_RATIO * np.eye(len(loose)))
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(scaled)
-        rest = ~light.any(axis=1) & (values[:, 0] <= NOTHING)
+        rest = ~light.any(axis=1) & (values[:, 0] <= ZERO_INERTIA_RATIO)
         light[rest] = np.abs(vectors[rest, :, 0]) > 0.5
     names = np.array([structure.segments[i].name for i, _ in loose], object)
     return np.where(light.any(axis=1), names[np.argmax(light, axis=1)], "")
@@ -57,18 +57,22 @@ def sprung_modes(structure: Structure, closure: Array) -> int:
     """
     first = structure.at(0)
     each = [(i, r) for i, s in enumerate(first.segments) for r in s.releases]
-    M, most = (part[0] for part in _carried(first, each))
+    M, most = (part[0] for part in _released_mass_matrix(first, each))
     d = np.sqrt(np.where(most > 0, most, 1.0))
     rows, free = closure / d, np.eye(len(d))
     size = np.linalg.norm(rows, axis=1, keepdims=True)
     if size.any():
         _, values, Vt = np.linalg.svd(rows / np.where(size > 0, size, 1.0))
         free = Vt[int((values > 1e-10).sum()) :].T
-    moving = int((np.linalg.eigvalsh(free.T @ (M / np.outer(d, d)) @ free) > NOTHING).sum())
+    moving = int(
+        (np.linalg.eigvalsh(free.T @ (M / np.outer(d, d)) @ free) > ZERO_INERTIA_RATIO).sum()
+    )
     return moving + sum(r.series for _, r in each) - int(first.rigid_modes[0])
 
 
-def _carried(structure: Structure, each: Sequence[tuple[int, Release]]) -> tuple[Array, Array]:
+def _released_mass_matrix(
+    structure: Structure, each: Sequence[tuple[int, Release]]
+) -> tuple[Array, Array]:
     """Mass matrix (B, r, r) of releases, and what each could have at most, (B, r).
 
     Composite bodies from the tips to the base; the forces of unit releases are carried along.

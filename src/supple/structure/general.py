@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..architectures.assembling import judged, newton, resolve, well_conditioned_inverses
+from ..architectures.assembling import newton, refusal_reasons, resolve, well_conditioned_inverses
 from ..architectures.frames import Frames, tree_frames
 from ..architectures.joint_tree import TreeMotion
-from ..architectures.tree import Tree, placed
+from ..architectures.tree import Tree, place_links
 from ..beams.theory import AnyBeam, Beam
 from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
@@ -20,7 +20,7 @@ from ..kernels.jets import Jet, concatenate, rotation_jet
 from ..kernels.spatial import cross_matrix
 from .link_parts import fixed_parts, joint_releases, root_mass, slides_freely
 from .moving import MovingClosure, MovingStructure
-from .parts import Closure, Joints, Segment, Structure, motor_is_free
+from .parts import ClosureRows, Joints, Segment, Structure, motor_is_free
 from .rows import independent
 
 __all__ = [
@@ -48,8 +48,8 @@ def general_structure(m: Tree, at: ArrayLike | None, joints: Joints = "locked") 
         x, reason = resolve(m, at)
         for sentence in reason[reason != ""][:1]:
             raise SuppleError(sentence)
-    moved = placed(m, x)
-    ties = _tied(m, moved, x[:, len(m.joints.coordinates) :])
+    moved = place_links(m, x)
+    ties = _place_closures(m, moved, x[:, len(m.joints.coordinates) :])
     closed = placed_structure(m, moved, joints, ties)
     return closed if _rows_are_independent(m, x) else independent(closed)
 
@@ -70,7 +70,7 @@ def _rows_are_independent(m: Tree, x: Array) -> bool:
 
 
 def placed_structure(
-    m: Tree, moved: TreeMotion, joints: Joints, ties: Sequence[Closure] | None = None
+    m: Tree, moved: TreeMotion, joints: Joints, ties: Sequence[ClosureRows] | None = None
 ) -> Structure:
     """Return a mechanism whose links stand somewhere, with its closures there if they are known."""
     robot, at, fixed = m.form, moved.at, fixed_parts(m)
@@ -95,7 +95,7 @@ def placed_structure(
                 fixed.segments[i, joints] = made
         segments += made
     shut = []
-    for c, loop in zip(_tied(m, moved) if ties is None else ties, m.loops, strict=True):
+    for c, loop in zip(_place_closures(m, moved) if ties is None else ties, m.loops, strict=True):
         # Places on a sliding beam stay where they are while it does: it moves back there
         back = tuple(
             (fixed.parts[i].first, -rows[..., 0])
@@ -159,8 +159,8 @@ def _segments(m: Tree, moved: TreeMotion, i: int, joints: Joints) -> Iterator[Se
 
 def moving_placed(m: Tree, moved: TreeMotion, frames: Frames, joints: Joints) -> MovingStructure:
     """Return a mechanism whose whole links are led along a motion; none slides."""
-    ties: Any = _tied(m, _in_motion(moved, frames))
-    still = [Closure(c.a, c.b, c.rows_a.value, c.rows_b.value) for c in ties]
+    ties: Any = _place_closures(m, _in_motion(moved, frames))
+    still = [ClosureRows(c.a, c.b, c.rows_a.value, c.rows_b.value) for c in ties]
     structure, closures = placed_structure(m, moved, joints, still), []
     for loop, c in zip(m.loops, ties, strict=True):
         pins = None
@@ -207,7 +207,7 @@ def moving_general(
         near = theta[:, k:].copy()
         near[:, m.driven] = theta[:, :k]
         x, shut = newton(m, near)
-        reason = judged(m, x)
+        reason = refusal_reasons(m, x)
         for b in np.flatnonzero(~shut)[:1]:
             told = (
                 f"theta {np.round(theta[b, :k], 6).tolist()} cannot be assembled on the way there"
@@ -215,7 +215,7 @@ def moving_general(
             raise SuppleError(f"{told}: closure {m.worst(x[b])}; lead it elsewhere")
     for sentence in reason[reason != ""][:1]:
         raise SuppleError(sentence)
-    moved, J = placed(m, x), m.openings(x)[1]
+    moved, J = place_links(m, x), m.openings(x)[1]
     motors, z = m.joints.motors, m.joints.passive
     xd, xdd = np.zeros_like(x), np.zeros_like(x)
     xd[:, motors], xdd[:, motors] = rate[:, :k], second[:, :k]
@@ -236,7 +236,7 @@ def _in_motion(moved: TreeMotion, frames: Frames) -> TreeMotion:
     return replace(moved, at=replace(moved.at, **led))
 
 
-def _tied(m: Tree, moved: TreeMotion, lengths: Array | None = None) -> list[Closure]:
+def _place_closures(m: Tree, moved: TreeMotion, lengths: Array | None = None) -> list[ClosureRows]:
     """The closures, driven rods at lengths (B, rods); of links in motion their rows are Jets."""
     fixed, found = fixed_parts(m), {}
     for which, loop in fixed.loops:
@@ -261,5 +261,5 @@ def _tied(m: Tree, moved: TreeMotion, lengths: Array | None = None) -> list[Clos
             tied = concatenate([v, w], -1)
             rows.append(tied if len(which) > 1 else tied[:, None])
         for n, k in enumerate(which):
-            found[k] = Closure(ends[0][n], ends[1][n], rows[0][:, n], rows[1][:, n])
+            found[k] = ClosureRows(ends[0][n], ends[1][n], rows[0][:, n], rows[1][:, n])
     return [found[k] for k in sorted(found)]

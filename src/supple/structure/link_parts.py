@@ -19,7 +19,7 @@ from ..architectures.tree import Tree
 from ..beams.theory import AnyBeam, Beam
 from ..beams.varying import VaryingBeam, beam_of
 from ..kernels.spatial import axis_rotation, body_mass, rpy_rotation, turn
-from ..robot import Body, JointedLink, MechanismRobot, SerialRobot, remembered
+from ..robot import Body, JointedLink, MechanismRobot, SerialRobot, cached_for_robot
 from .parts import PLANAR, Joints, Release, Segment, motor_is_free
 from .supports import hub_before, sprung
 
@@ -82,10 +82,10 @@ class FixedParts:
 
 def fixed_parts(m: Tree) -> FixedParts:
     """Return what does not change with the pose of a robot, made once."""
-    return remembered(m.form, "fixed", _made, m)
+    return cached_for_robot(m.form, "fixed", _make_fixed_parts, m)
 
 
-def _made(m: Tree) -> FixedParts:
+def _make_fixed_parts(m: Tree) -> FixedParts:
     robot = m.form
     places: list[set[float]] = [set() for _ in robot.links]
     hung = [(j, robot.links[i].at) for i, j in enumerate(m.joints.parents)]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.frames import Frames
-from ..kernels.jets import Jet, concatenate, jet_of, rotation_jet, transposed
+from ..kernels.jets import Jet, concatenate, jet_of, rotation_jet, transpose
 from ..kernels.spatial import cross_matrix
 from .parts import Structure
 
@@ -64,8 +64,8 @@ class MovingStructure:
         j = np.array([self.structure.segments[k].parent for k in i])
         R_A, R_B = self.R(j), self.R(i)
         end = self.p(j) + R_A[..., :1] * self.structure.L[:, j, None, None]
-        offset = transposed(R_A) @ (self.p(i) - end)
-        R_BA = transposed(R_B) @ R_A
+        offset = transpose(R_A) @ (self.p(i) - end)
+        R_BA = transpose(R_B) @ R_A
         over = R_BA @ -offset[..., 0].map(cross_matrix)
         zero = np.zeros((1, 1, 3, 3))
         top = concatenate([R_BA, over], -1)
@@ -79,8 +79,8 @@ class MovingStructure:
         B = self.structure.size
         if direction.ndim == 1:
             return jet_of(np.broadcast_to(direction, (B, 6)))
-        R_BA = transposed(self.R(i)) @ self.R(segment.parent)
+        R_BA = transpose(self.R(i)) @ self.R(segment.parent)
         halves = direction.reshape(-1, 2, 3, 1)
-        fixed = transposed(R_BA.value)[:, None] @ halves
+        fixed = transpose(R_BA.value)[:, None] @ halves
         turned: Jet = R_BA.map(lambda part: (part[:, None] @ fixed).reshape(B, 6))
         return turned

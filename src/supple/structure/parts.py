@@ -19,7 +19,15 @@ from ..errors import SuppleError
 from ..kernels.roots import BeamTree
 from ..kernels.spatial import motion_transform
 
-__all__ = ["FREE_MOTORS", "Closure", "Joints", "Release", "Segment", "Structure", "motor_is_free"]
+__all__ = [
+    "FREE_MOTORS",
+    "ClosureRows",
+    "Joints",
+    "Release",
+    "Segment",
+    "Structure",
+    "motor_is_free",
+]
 
 Array = NDArray[np.float64]
 # "locked", "free", or which motors are free: "free: link1, link3" (`joint_states` makes the words)
@@ -90,7 +98,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Closure:
+class ClosureRows:
     """Rows that tie the ends of two segments: rows_a u_a + rows_b u_b = 0, segment axes.
 
     Attributes:
@@ -105,12 +113,12 @@ class Closure:
     rows_b: Array
     slides: tuple[tuple[int, Array], ...] = ()
 
-    def part(self, keep: Any) -> Closure:
+    def part(self, keep: Any) -> ClosureRows:
         """Return it with some of its rows, or in some configurations: an index of (B, r)."""
         slides = tuple((i, taken[keep]) for i, taken in self.slides)
-        return Closure(self.a, self.b, self.rows_a[keep], self.rows_b[keep], slides)
+        return ClosureRows(self.a, self.b, self.rows_a[keep], self.rows_b[keep], slides)
 
-    def renumbered(self, ends: dict[int, int], roots: dict[int, int] | None = None) -> Closure:
+    def renumber(self, ends: dict[int, int], roots: dict[int, int] | None = None) -> ClosureRows:
         """Return it among other segments, given which have the ends and the roots of these."""
         slides = tuple(((roots or ends)[i], taken) for i, taken in self.slides)
         return replace(self, a=ends[self.a], b=ends[self.b], slides=slides)
@@ -193,7 +201,7 @@ class SegmentNumbers:
                 columns.append(column)
         return still(np.reshape(columns, (len(columns), len(each))).T)
 
-    def taken(self, closures: tuple[Closure, ...], size: int) -> Array:
+    def release_coefficients(self, closures: tuple[ClosureRows, ...], size: int) -> Array:
         """(1 or B, r, c): what rows take of releases, closures' and then those that follow others.
 
         B = `size` where closures take some.
@@ -255,12 +263,12 @@ class Structure:
     root_mass: Array
     planar: bool = False
     gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    closures: tuple[Closure, ...] = ()
+    closures: tuple[ClosureRows, ...] = ()
     tip: int = -1
     numbers: SegmentNumbers | None = field(default=None, repr=False, compare=False)
     hinges: Array | None = field(default=None, repr=False, compare=False)
     repeats: NDArray[np.bool_] | None = field(default=None, repr=False, compare=False)
-    rods: tuple[tuple[str, Closure], ...] = field(default=(), repr=False, compare=False)
+    rods: tuple[tuple[str, ClosureRows], ...] = field(default=(), repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -391,7 +399,7 @@ class Structure:
             releases=own.releases,
             ends=ends,
             rows=rows,
-            ties=own.taken(self.closures, self.size),
+            ties=own.release_coefficients(self.closures, self.size),
         )
 
     def at(self, b: int) -> Structure:
@@ -432,7 +440,7 @@ class Structure:
         return replace(self, closures=kept, repeats=None)
 
 
-class _Placed:
+class _LazyField:
     """A field that is given as an array, or as a function that makes it when it is first read."""
 
     def __init__(self, name: str) -> None:
@@ -449,4 +457,4 @@ class _Placed:
 
 
 for _name in ("R", "p"):
-    setattr(Structure, _name, _Placed(_name))
+    setattr(Structure, _name, _LazyField(_name))

@@ -13,7 +13,7 @@ __all__ = ["alike", "independent"]
 
 Array = NDArray[np.float64]
 BLOCK = 256  # configurations whose rows are looked at together: they fit a processor's memory
-REPEATED = 1e-9  # what is left of a unit row beside the others, of its possible size
+REDUNDANT_ROW_TOLERANCE = 1e-9  # what is left of a unit row beside the others, of its possible size
 
 
 def independent(structure: Structure) -> Structure:
@@ -56,7 +56,7 @@ def _independent_rows(structure: Structure, some: slice) -> NDArray[np.bool_]:
             along = (basis[:, :k] * left[:, None]).sum(axis=2)
             left = left - (basis[:, :k] * along[..., None]).sum(axis=1)
         size = np.sqrt((left * left).sum(axis=1))
-        kept[:, k] = size > REPEATED
+        kept[:, k] = size > REDUNDANT_ROW_TOLERANCE
         basis[:, k] = np.where(kept[:, k, None], left / np.maximum(size, 1e-300)[:, None], 0.0)
     return kept
 

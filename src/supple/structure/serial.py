@@ -15,7 +15,7 @@ from ..architectures.tree import Tree
 from ..beams.theory import Beam
 from ..errors import SuppleError
 from ..kernels.spatial import cross_matrix, motion_transform, rpy_rotation
-from ..robot import SerialRobot, remembered
+from ..robot import SerialRobot, cached_for_robot
 from .link_parts import axis_releases, fixed_parts, root_mass
 from .moving import MovingStructure
 from .parts import PLANAR, Joints, Release, Segment, SegmentNumbers, Structure
@@ -30,8 +30,8 @@ def serial_structure(tree: Tree, theta: ArrayLike | None, joints: Joints) -> Str
     """Return a serial arm at theta, (joints,) or (B, joints), None for zeros."""
     robot = cast("SerialRobot", tree.robot)
     given = serial.configuration(robot, theta)
-    fixed = remembered(robot, ("segments", joints), _Fixed.of, tree, joints)
-    placed, given = _Placed(robot, given.copy(), fixed), robot.spread(given)
+    fixed = cached_for_robot(robot, ("segments", joints), _FixedArmParts.of, tree, joints)
+    placed, given = _SerialPlacement(robot, given.copy(), fixed), robot.joint_coordinates(given)
     L, root = fixed.lengths(given), fixed.root
     if fixed.sliding:
         root = np.repeat(root, len(L), axis=0)
@@ -64,12 +64,12 @@ def serial_structure(tree: Tree, theta: ArrayLike | None, joints: Joints) -> Str
 
 
 @dataclass(frozen=True)
-class _Placed:
+class _SerialPlacement:
     """Where the links of an arm are, found when it is asked for: frequencies do not need it."""
 
     robot: SerialRobot
     theta: Array
-    fixed: _Fixed
+    fixed: _FixedArmParts
 
     @cached_property
     def placement(self) -> serial.Placement:
@@ -87,7 +87,7 @@ class _Placed:
 
 
 @dataclass(frozen=True)
-class _Fixed:
+class _FixedArmParts:
     """What does not change with the pose of an arm.
 
     Attributes:
@@ -128,7 +128,7 @@ class _Fixed:
         return T
 
     @classmethod
-    def of(cls, tree: Tree, joints: Joints) -> _Fixed:
+    def of(cls, tree: Tree, joints: Joints) -> _FixedArmParts:
         """Return that of an arm."""
         fixed = fixed_parts(tree)
 

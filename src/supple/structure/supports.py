@@ -19,7 +19,7 @@ from ..robot import JointedLink, Robot, Springs
 from .moving import MovingStructure
 from .parts import Release, Segment, Structure
 
-__all__ = ["FOUNDATION", "base_mass", "founded", "founded_in_motion", "hub_before", "sprung"]
+__all__ = ["FOUNDATION", "add_foundation", "base_mass", "founded_in_motion", "hub_before", "sprung"]
 
 Array = NDArray[np.float64]
 FOUNDATION = "foundation"
@@ -68,7 +68,7 @@ def base_mass(robot: Robot) -> Array:
     return mass
 
 
-def founded(robot: Robot, structure: Structure) -> Structure:
+def add_foundation(robot: Robot, structure: Structure) -> Structure:
     """Return a structure that stands on its robot's foundation instead of on the ground."""
     if robot.foundation is None:
         return structure
@@ -86,8 +86,8 @@ def founded(robot: Robot, structure: Structure) -> Structure:
         p=np.concatenate([np.zeros((B, 1, 3)), structure.p], axis=1),
         L=np.concatenate([np.zeros((B, 1)), structure.L], axis=1),
         root_mass=np.concatenate([np.broadcast_to(zero, (len(root), 1, 6, 6)), root], axis=1),
-        closures=tuple(c.renumbered(up) for c in structure.closures),
-        rods=tuple((name, c.renumbered(up)) for name, c in structure.rods),
+        closures=tuple(c.renumber(up) for c in structure.closures),
+        rods=tuple((name, c.renumber(up)) for name, c in structure.rods),
         tip=structure.tip + (structure.tip >= 0),
     )
 
@@ -96,7 +96,7 @@ def founded_in_motion(robot: Robot, moving: MovingStructure) -> MovingStructure:
     """Return a moving structure on its robot's foundation, which stands still."""
     if robot.foundation is None:
         return moving
-    structure, f = founded(robot, moving.structure), moving.frames
+    structure, f = add_foundation(robot, moving.structure), moving.frames
     still = np.zeros((structure.size, 1, 3))
     rates = (np.concatenate([still, part], axis=1) for part in (f.w, f.dw, f.v, f.a))
     closures = tuple(replace(c, a=c.a + 1, b=c.b + 1) for c in moving.closures)

@@ -24,7 +24,7 @@ from ..outputs.stress import has_fibre, on_edge, von_mises
 from ..robot import Robot, a_robot
 from ..sections import Box, Profile, Tube
 from ..structure import Structure, carrying_nothing, structure_of
-from .configuration import Where, joint_names, where
+from .configuration import RequestedPoses, joint_names, where
 from .mobility import mobility
 from .moving_mass import moving_mass
 from .statics import Statics, statics
@@ -275,7 +275,7 @@ def _worst_pose(robot: Robot) -> dict[str, Any]:
     return {family.asked_by: best}
 
 
-def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> Where:
+def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> RequestedPoses:
     family = architecture_of(robot)
     if theta is not None or position is not None:
         return where(robot, theta, position)
@@ -296,7 +296,7 @@ def stresses(
     found: dict[str, tuple[float, float | None]] = {}
     for i, segment in enumerate(structure.segments):
         beam = segment.beam.outside(float(structure.L[0, i]))
-        link = None if beam.mass == 0 else family.described(segment.name)
+        link = None if beam.mass == 0 else family.part_of_segment(segment.name)
         material = None if link is None else robot.material(link)
         if link is None or link.rigid or (material is not None and material.layup is not None):
             continue
@@ -329,7 +329,7 @@ def stresses(
     return found
 
 
-def _rods(robot: Robot, asked: Where) -> dict[str, float]:
+def _rods(robot: Robot, asked: RequestedPoses) -> dict[str, float]:
     """Force of every driven rod that holds the robot, N, positive where it pushes.
 
     Virtual work: the slope of the weight's potential over the rod's length, links straight.
@@ -357,7 +357,7 @@ def _rods(robot: Robot, asked: Where) -> dict[str, float]:
 
 def _units(robot: Robot) -> list[str]:
     """Numbers that look like another unit, with their places."""
-    from ..editing import dumped
+    from ..editing import as_plain_data
 
     notes: list[str] = []
     bounds = {key: (low, high, unit) for key, low, high, unit in PLAUSIBLE}
@@ -381,7 +381,7 @@ def _units(robot: Robot) -> list[str]:
                 name = value.get("name") if isinstance(value, dict) else None
                 look(value, f"{place}.{name or k}")
 
-    look(dumped(robot), "")
+    look(as_plain_data(robot), "")
     pull = float(np.linalg.norm(robot.gravity))
     if pull == 0:
         notes.append("gravity is zero: nothing sags and no torque is needed to hold it")
@@ -425,7 +425,7 @@ def _walls(robot: Robot) -> list[str]:
         if asked.planar:
             continue
         if isinstance(section, Profile):
-            off = math.hypot(*section.warped()[3:])
+            off = math.hypot(*section.warping_properties()[3:])
             if off > 0.01 * max(section.half_sizes()):
                 notes.append(
                     f"{path}: the shear centre of its profile lies {off:.3g} m away from its "
@@ -479,9 +479,9 @@ def _idle_inertias(robot: Robot) -> list[str]:
     return notes
 
 
-def _limits(robot: Robot, asked: Where) -> list[str]:
+def _limits(robot: Robot, asked: RequestedPoses) -> list[str]:
     """What is told of loops, and joints that stand outside their limits at this pose."""
-    notes = architecture_of(robot).told.split("; ")[1:]
+    notes = architecture_of(robot).description.split("; ")[1:]
     theta = np.atleast_1d(asked.take(asked.theta))
     for drive, value in zip(architecture_of(robot).drives, theta, strict=True):
         limits = drive.made.limits

@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 
 from ..arguments import checked, one_of, switch
-from ..equations.chains.chain_equations import Laws, numbers
+from ..equations.chains.chain_equations import ChainEquations, numbers
 from ..equations.functions import need_open
 from ..equations.model import Model, a_model
-from ..equations.named_constants import Named, named_links
+from ..equations.named_constants import NamedConstants, named_links
 from ..errors import SuppleError
 from .formula_listing import Listing, listing_of
 
@@ -216,7 +216,7 @@ def _written_out(model: Model, simplify: bool, listing: Listing) -> ClosedForm:
             "formulas are written out for robots without bearings and foundation: ask form='steps'"
         )
     n = model.size
-    table = Named(lambda name: sympy.Symbol(name, real=True))
+    table = NamedConstants(lambda name: sympy.Symbol(name, real=True))
     links: list[Any] = named_links(
         [numbers(link) for link in model.chain.links], table, kinematics=True
     )
@@ -226,7 +226,7 @@ def _written_out(model: Model, simplify: bool, listing: Listing) -> ClosedForm:
     g = sympy.zeros(n, 1) if weightless else None
     if model.reading.deflection == "rotation":
         zero = [[0.0] * model.size for _ in range(model.size)]
-        laws = Laws(model.chain, links, zero, zero)
+        laws = ChainEquations(model.chain, links, zero, zero)
         B = sympy.Matrix(laws.mass(list(q)))
         if not weightless:
             still = [0.0] * n

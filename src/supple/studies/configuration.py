@@ -12,19 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.base import warn_near
 from ..architectures.kinds import architecture_of
-from ..arguments import shown
+from ..arguments import brief
 from ..errors import RobotWarning, SuppleError
 from ..robot import Robot, need_robot
 from ..structure import FREE_MOTORS
 
-__all__ = ["Where", "joint_names", "joint_states", "where"]
+__all__ = ["RequestedPoses", "joint_names", "joint_states", "where"]
 
 Array = NDArray[np.float64]
 TWO_TURNS = 4 * np.pi  # rad: an angle beyond this is more likely one in degrees
 
 
 @dataclass(frozen=True)
-class Where:
+class RequestedPoses:
     """The configurations asked about.
 
     Attributes:
@@ -45,7 +45,7 @@ class Where:
         """Return a batch of answers, or the only one where one was asked for."""
         return batch[0] if self.single else batch
 
-    def spread(self, good: Array | NDArray[np.int64], none: float = np.nan) -> Any:
+    def fill_batch(self, good: Array | NDArray[np.int64], none: float = np.nan) -> Any:
         """Return answers of the good configurations as a batch of all, `none` elsewhere."""
         if len(good) == len(self.good):
             return self.take(good)
@@ -54,7 +54,9 @@ class Where:
         return self.take(batch)
 
 
-def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = None) -> Where:
+def where(
+    robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = None
+) -> RequestedPoses:
     """Check and complete what was given: theta, or the position of a platform or a tip.
 
     Motor angles of a Delta mean the usual platform position of its direct kinematics. One bad
@@ -72,7 +74,7 @@ def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = No
     if theta is not None:
         _warn_of_degrees(robot, found.theta)
     at = found.at if good.all() else found.at[good]
-    return Where(at, found.theta, found.position, found.reason, good, single)
+    return RequestedPoses(at, found.theta, found.position, found.reason, good, single)
 
 
 def _warn_of_degrees(robot: Robot, theta: Array) -> None:
@@ -114,12 +116,12 @@ def joint_states(robot: Robot, joints: Any) -> str:
         elif joints in ("locked", "free"):
             return joints
         else:
-            raise SuppleError(f"joints is {shown(joints)}: it must be one of {allowed}")
+            raise SuppleError(f"joints is {brief(joints)}: it must be one of {allowed}")
     if isinstance(joints, Mapping):
         unknown = [name for name in joints if name not in names]
         if unknown:
             raise SuppleError(
-                f"joints names {shown(unknown[0])}, which has no motor: {robot.name} has motors at "
+                f"joints names {brief(unknown[0])}, which has no motor: {robot.name} has motors at "
                 f"{', '.join(names) or 'no link'}"
             )
         words = [joints.get(name, "locked") for name in names]
@@ -131,10 +133,10 @@ def joint_states(robot: Robot, joints: Any) -> str:
                 f"{', '.join(names)}"
             )
     else:
-        raise SuppleError(f"joints is {shown(joints)}: it must be one of {allowed}")
+        raise SuppleError(f"joints is {brief(joints)}: it must be one of {allowed}")
     for name, word in zip(names, words, strict=True):
         if word not in ("locked", "free"):
-            raise SuppleError(f"joints, {name} is {shown(word)}: it must be locked or free")
+            raise SuppleError(f"joints, {name} is {brief(word)}: it must be locked or free")
     free = [name for name, word in zip(names, words, strict=True) if word == "free"]
     if len(free) in (0, len(names)):
         return "free" if free else "locked"

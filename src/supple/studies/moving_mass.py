@@ -26,7 +26,7 @@ def bolted_segments(robot: Robot, structure: Structure) -> NDArray[np.bool_]:
         if segment.name == FOUNDATION:
             bolted[i] = True
             continue
-        link = family.described(segment.name)
+        link = family.part_of_segment(segment.name)
         is_fixed = isinstance(link, JointedLink) and link.joint.type == "fixed"
         on_the_ground = segment.parent < 0 or bool(bolted[segment.parent])
         bolted[i] = is_fixed and on_the_ground

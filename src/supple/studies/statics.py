@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
-from ..arguments import checked, optional, reals, vector, whole
+from ..arguments import checked, optional, reals, vector, whole_number
 from ..assembly import Coordinates, coordinates, exact_ends, kept_shut
 from ..beams.dynamic_stiffness import carry, root_inertia
 from ..beams.invariants import beam_points
@@ -157,7 +157,7 @@ class Statics(Answer):
     moment=vector(3),
     gravity=optional(vector(3)),
     position=optional(reals),
-    points=whole(2, 100_000),
+    points=whole_number(2, 100_000),
     loads=a_list_of_loads,
 )
 def statics(
@@ -229,7 +229,7 @@ def statics(
         try:
             here = structure.at(row)
             placed = placed_loads(here, loads)
-            sag = _sagged(here, load, g, points, placed)
+            sag = _solve_sag(here, load, g, points, placed)
             rest = _rest(here, robot, asked.theta[b], sag, g, placed)
             each.append(
                 (sag, {name: o.read(o.named(name).at_rest(rest)) for name, o in measured.items()})
@@ -251,11 +251,11 @@ def statics(
         **{key: asked.take(value) for key, value in found.items()},
         valid=asked.take(reason == ""),
         reason=asked.take(reason),
-        outputs={name: asked.take(_gathered(name, each, good, B)) for name in measured},
+        outputs={name: asked.take(_gather_output(name, each, good, B)) for name in measured},
     )
 
 
-def _gathered(name: str, each: list[Any], good: Any, B: int) -> Array:
+def _gather_output(name: str, each: list[Any], good: Any, B: int) -> Array:
     """(B,) or (B, k) of an output; NaN where a configuration has no answer."""
     k = len(each[0][1][name]) if each else 1
     out = np.full((B, k), np.nan)
@@ -278,7 +278,7 @@ def _rest(
         beam = structure.segments[i].beam.outside(float(structure.L[0, i]))
         found = carry(beam, 0.0, [x], sag["roots"][i], structure.R[0, i].T @ g)[0]
         if i in placed:
-            found = found + placed[i].along([x])[0]
+            found = found + placed[i].state_at([x])[0]
         return np.asarray(found)
 
     tip = np.concatenate([sag["tip_displacement"], sag["tip_rotation"]])
@@ -305,7 +305,7 @@ def _shapes(n: int, points: int) -> dict[str, tuple[int, ...]]:
     }
 
 
-def _sagged(
+def _solve_sag(
     structure: Structure,
     load: Array,
     g: Array,
@@ -328,7 +328,7 @@ def _sagged(
             resultant = placed[i].resultant
             held = np.concatenate([np.zeros(6), resultant])
             length = placed[i].length
-            end = carry(placed[i].beam, 0.0, [length], held)[0] + placed[i].along([length])[0]
+            end = carry(placed[i].beam, 0.0, [length], held)[0] + placed[i].state_at([length])[0]
             own = own + resultant
             inner = inner + forms[i][6:, 6:] @ (S[i].T @ end[:6])
         weights.append((own, inner, segment.tip_mass @ fall))
@@ -345,7 +345,7 @@ def _sagged(
     flexibility[:, limitless[1:]] = np.inf
     ends = [w[2] for w in weights]
     ends[structure.tip] = ends[structure.tip] + turn.T @ load
-    carried = _carried(structure, z, K, moved, weights, ends)
+    carried = _root_loads(structure, z, K, moved, weights, ends)
     fields = _fields(structure, z, moved, carried, g, points, placed)
     turns = [s.R_LS for s in structure.segments]
     force = np.array([R @ c[:3] for R, c in zip(turns, carried, strict=True)])
@@ -421,7 +421,7 @@ def _solve(K: Array, z: Coordinates, loads: Array, most: Array) -> tuple[Array, 
     return solution, limitless
 
 
-def _carried(
+def _root_loads(
     structure: Structure,
     z: Coordinates,
     K: Array,
@@ -476,7 +476,7 @@ def _fields(
         stored = along[points:, 6:] ** 2 * beam.compliances(inside) / 2
         roots.append(state)
         if i in placed:
-            states.append(along[:points] + placed[i].along(x[i]))
+            states.append(along[:points] + placed[i].state_at(x[i]))
             energy.append(placed[i].energy(state, weight, carry))
         else:
             states.append(along[:points])

@@ -19,7 +19,7 @@ from ..equations.closed.coupled import near_symbols
 from ..equations.damping import GivenDamping
 from ..errors import SuppleError
 from ..files.data import read_dataset, write_dataset
-from ..files.disk import named
+from ..files.disk import as_path
 from .motion.response import Response
 from .motion.state_space import StateSpace
 
@@ -89,7 +89,7 @@ def to_xarray(found: Response) -> xarray.Dataset:
     kind = next(name for name, cls in BASES.items() if isinstance(model.basis, cls))
     attributes = {
         "robot": files.dump(model.robot),
-        "basis": json.dumps({"kind": kind, **asdict(model.basis)}, default=_listed),  # type: ignore[call-overload]
+        "basis": json.dumps({"kind": kind, **asdict(model.basis)}, default=_as_list),  # type: ignore[call-overload]
         "deflection": model.reading.deflection,
         "stiffening": int(model.stiffening),
         "velocity": model.reading.velocity,
@@ -104,7 +104,7 @@ def to_xarray(found: Response) -> xarray.Dataset:
     return xarray.Dataset(data, coords=coords, attrs=attributes)
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else list(value)
 
 
@@ -138,7 +138,7 @@ def _output_columns(outputs: dict[str, Any]) -> dict[str, Any]:
 
 def save(found: Answer, path: str | Path) -> None:
     """Write an answer as netCDF; `load_response` and `load_linear` read them again."""
-    if named(path).suffix != ".nc":
+    if as_path(path).suffix != ".nc":
         raise SuppleError(f"'{path}' must end in .nc (netCDF); a page to play ends in .html")
     data = found.to_xarray()
     for name in [str(name) for name, part in data.items() if part.dtype.kind == "c"]:

@@ -9,12 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
-from ..files.disk import check_place, fill, named, writing
+from ..files.disk import as_path, check_place, fill, writing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "check_picture", "finish", "plain_ticks", "shades", "styled", "wrapped"]
+__all__ = [
+    "COLOURS",
+    "check_picture",
+    "finish",
+    "house_style",
+    "plain_ticks",
+    "shades",
+    "wrap_text",
+]
 
 # Okabe and Ito's palette, safe for the common colour deficiencies
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -44,7 +52,7 @@ UNDATED: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 @contextmanager
-def styled() -> Iterator[None]:
+def house_style() -> Iterator[None]:
     """Draw in the house style, leaving the user's own settings alone."""
     import matplotlib as mpl
     from cycler import cycler
@@ -54,7 +62,7 @@ def styled() -> Iterator[None]:
         yield
 
 
-def wrapped(text: str, inches: float, size: float = 10.0) -> str:
+def wrap_text(text: str, inches: float, size: float = 10.0) -> str:
     """Return a text in lines that fit a width, of letters of some size in points."""
     import textwrap
 
@@ -84,7 +92,7 @@ def check_picture(path: str | Path) -> Path:
     """Return the path of a picture to write, checked before anything is computed."""
     from matplotlib.backend_bases import FigureCanvasBase
 
-    ending = named(path).suffix.lstrip(".").lower()
+    ending = as_path(path).suffix.lstrip(".").lower()
     if ending not in FigureCanvasBase.get_supported_filetypes():
         raise SuppleError(f"'{path}' has no known picture ending: try .png, .svg or .pdf")
     return check_place(path)

@@ -17,8 +17,8 @@ import pytest
 import supple
 from every_answer import MAKERS, answer, arm
 from supple.answers.answer import Answer
-from supple.answers.held import same, sealed, short, still
-from supple.answers.registry import KINDS, called
+from supple.answers.held import freeze_arrays, same, short, still
+from supple.answers.registry import KINDS, import_function
 
 
 def kinds_of_answer() -> set[type]:
@@ -41,9 +41,9 @@ def test_every_kind_is_walked() -> None:
 
 @pytest.mark.parametrize("key", KINDS)
 def test_every_line_of_the_registry_points_somewhere(key: str) -> None:
-    assert inspect.isclass(called(key))
+    assert inspect.isclass(import_function(key))
     for place in vars(KINDS[key]).values():
-        assert not place or callable(called(place))
+        assert not place or callable(import_function(place))
 
 
 def arrays_of(value: Any, place: str = "") -> Iterator[tuple[str, np.ndarray]]:
@@ -180,13 +180,13 @@ def test_what_has_no_plot_says_so() -> None:
 
 
 def test_read_only_arrays_are_not_copied_again() -> None:
-    once = sealed(np.arange(4.0))
-    assert sealed(once) is once
-    assert sealed(once[1:]).base is once
+    once = freeze_arrays(np.arange(4.0))
+    assert freeze_arrays(once) is once
+    assert freeze_arrays(once[1:]).base is once
     below = np.arange(4.0)
     view = below[:]
     view.setflags(write=False)  # what it looks at can still be changed
-    assert sealed(view).base is None
+    assert freeze_arrays(view).base is None
 
 
 def test_equality_of_arrays_and_short_words() -> None:

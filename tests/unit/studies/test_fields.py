@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import supple
-from supple.studies.motion.fields import _turned, fields
+from supple.studies.motion.fields import _end_rotations, fields
 from supple.view.scene.posing import bend
 from supple.view.scene.scenes import response_scene
 
@@ -95,7 +95,7 @@ def test_a_link_that_slides_twists(basis: supple.Basis) -> None:
     run = supple.Response(model, np.arange(2.0), q, 0 * q, q[:, :2], np.zeros(2), "given")
     found = fields(run, points=801)
     R_SL = model.chain.links[-1].R_SL  # angles follow one another in the section's axes
-    turned = _turned(found.motion[:, -1, -1, 3:] @ R_SL.T)
+    turned = _end_rotations(found.motion[:, -1, -1, 3:] @ R_SL.T)
     drawn = found.R[:, -1] @ R_SL.T @ turned @ R_SL
     np.testing.assert_allclose(drawn, run.tip_rotation, atol=1e-8)
     assert abs(found.motion[0, -1, -1, 3]) > 1e-3

@@ -308,7 +308,7 @@ def test_ctrl_c_keeps_what_is_done(robot: supple.Robot, monkeypatch: pytest.Monk
     import supple.studies.design.sweep as module
 
     wanted = supple.sweep(robot, "modes", OVER, count=3, chunk=16)
-    real = module.computed
+    real = module.compute_tasks
 
     def stopped(*given):
         for k, item in enumerate(real(*given)):

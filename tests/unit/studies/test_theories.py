@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import supple
-from supple.papers.cells import half_digit, printed
+from supple.papers.cells import half_digit, printed_numbers
 from supple.papers.di_castri_joints import two_links
 
 
 @pytest.mark.parametrize(("table", "at"), [("9", "-45,90"), ("11", "-90,-90")])
 def test_differences_are_those_of_the_printed_frequencies(table: str, at: str) -> None:
-    columns = printed("di-castri")["tables"][table][at]
+    columns = printed_numbers("di-castri")["tables"][table][at]
     angles = np.radians([0.0, *map(float, at.split(","))])
     found = supple.theories(supple.load("industrial-3"), angles)
     EB = np.array(columns["EB"], float)

@@ -14,7 +14,7 @@ from websockets.sync.client import ClientConnection, connect
 
 import supple
 from supple.errors import SuppleError
-from supple.view.live.door import Door, acceptable, bound, check_host
+from supple.view.live.door import AccessControl, acceptable, bind_socket, check_host
 from supple.view.live.live import Live, serve
 
 CAMERA = {
@@ -80,12 +80,12 @@ def knock(live: Live, **headers: str) -> ClientConnection:
     ],
 )
 def test_who_may_come_in(host: str | None, origin: str | None, welcome: bool) -> None:
-    door = Door("127.0.0.1", 8080, ("https://hub.example.org",))
+    door = AccessControl("127.0.0.1", 8080, ("https://hub.example.org",))
     assert door.welcomes(host, origin) is welcome
 
 
 def test_bound_to_all_takes_numbers_but_no_foreign_names() -> None:
-    door = Door("0.0.0.0", 8080)
+    door = AccessControl("0.0.0.0", 8080)
     assert door.welcomes("192.0.2.1:8080", "http://192.0.2.1:8080")
     assert not door.welcomes("192.0.2.1:8080", "http://192.0.2.77:8080")
     assert not door.welcomes("192.0.2.1:8080", "http://127.0.0.1:8080")
@@ -97,7 +97,7 @@ def test_bound_to_all_takes_numbers_but_no_foreign_names() -> None:
 @pytest.mark.parametrize("origin", ["hub", "ftp://a", "https://a/path", "https://", "*"])
 def test_wrong_origins_are_told(origin: str) -> None:
     with pytest.raises(SuppleError, match="such as https://hub"):
-        Door("127.0.0.1", 8080, (origin,))
+        AccessControl("127.0.0.1", 8080, (origin,))
 
 
 @pytest.mark.parametrize("host", ["", " ", None])
@@ -115,15 +115,15 @@ def test_other_hosts_need_a_word(host: str) -> None:
 def test_hosts_and_ports_that_cannot_be_had_are_told_at_once() -> None:
     start = time.monotonic()
     with pytest.raises(SuppleError, match=r"cannot serve on 192\.0\.2\.1:8080: "):
-        bound("192.0.2.1", 8080)  # kept for documentation: no machine has it
+        bind_socket("192.0.2.1", 8080)  # kept for documentation: no machine has it
     with pytest.raises(SuppleError, match=r"cannot serve on no\.such\.host\.invalid"):
-        bound("no.such.host.invalid", 8080)
+        bind_socket("no.such.host.invalid", 8080)
     last = socket.socket()
     try:
         last.bind(("127.0.0.1", 65535))
         last.listen()
         with pytest.raises(SuppleError, match=r"cannot serve on 127\.0\.0\.1:65535: .*in use"):
-            bound("127.0.0.1", 65535)
+            bind_socket("127.0.0.1", 65535)
     finally:
         last.close()
     assert time.monotonic() - start < 30

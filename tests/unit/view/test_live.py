@@ -12,7 +12,7 @@ from supple.studies.motion.fields import Fields
 from supple.studies.vibration.neighbourhood import usual_pose
 from supple.view.live.live import serve
 from supple.view.live.parameters import numbers_of, usual_parameters
-from supple.view.live.questions import Question, along, ask, only
+from supple.view.live.questions import StudioQuestion, ask, frequencies_along, only
 from supple.view.live.sending import Saving
 from supple.view.scene.scenes import path_scene, time_scene
 
@@ -153,25 +153,25 @@ def test_what_cannot_be_shown_is_a_sentence() -> None:
         with pytest.raises(
             supple.SuppleError, match=f"number of modes is {count}: .* from 1 to 30"
         ):
-            ask(Question(robot, (0.0, 0.0, 0.0), count=count))
+            ask(StudioQuestion(robot, (0.0, 0.0, 0.0), count=count))
 
 
 def test_questions_set_theory_and_payload() -> None:
     robot = supple.load("industrial-3")
     pose = (0.0, 0.4, 0.2)
-    thin = ask(Question(robot, pose, theory="euler-bernoulli"))
+    thin = ask(StudioQuestion(robot, pose, theory="euler-bernoulli"))
     by_hand = robot.with_({f"links.{link.name}.theory": "euler-bernoulli" for link in robot.links})
     np.testing.assert_array_equal(thin.omega, supple.modes(by_hand, pose, count=6).omega)
-    heavy = ask(Question(robot, pose, payload=5.0))
+    heavy = ask(StudioQuestion(robot, pose, payload=5.0))
     loaded = robot.with_("payload", {"mass": 5.0})
     np.testing.assert_array_equal(heavy.omega, supple.modes(loaded, pose, count=6).omega)
 
 
 def test_frequencies_along_a_coordinate_leave_out_what_is_out_of_reach() -> None:
     robot = supple.load("kuo-delta")
-    question = Question(robot, (0.1, 0.0, 0.5), count=2)
+    question = StudioQuestion(robot, (0.1, 0.0, 0.5), count=2)
     z = np.array([0.4, 0.5, 1.5])
-    found = along(question, 2, z)
+    found = frequencies_along(question, 2, z)
     for value, row in zip(z[:2], found, strict=False):
         here = supple.modes(robot, position=[0.1, 0.0, value], count=2)
         np.testing.assert_allclose(row, here.frequency_hz, rtol=1e-12)

@@ -11,7 +11,7 @@ import supple
 from supple.studies.vibration.neighbourhood import usual_pose
 from supple.view.live.ground import FLOORS
 from supple.view.live.live import serve
-from supple.view.live.questions import Question, ask, only, sliders, turned
+from supple.view.live.questions import StudioQuestion, ask, only, slider_to_si, sliders
 from supple.view.scene.posing import bend, ends, exaggeration
 from supple.view.scene.scene import modes_scene, robot_scene
 
@@ -69,8 +69,8 @@ def test_a_drag_builds_nothing_anew(studio: Any) -> None:
     before = [id(handle) for _, handle in (*stage._strips, *stage._solids)]
     for k, coordinate in enumerate(sliders(robot)):
         moved = pose.copy()
-        moved[k] += turned(2.0 if coordinate.unit == "°" else 0.01, coordinate.unit)
-        part, _ = only(ask(Question(robot, tuple(moved))), 0)
+        moved[k] += slider_to_si(2.0 if coordinate.unit == "°" else 0.01, coordinate.unit)
+        part, _ = only(ask(StudioQuestion(robot, tuple(moved))), 0)
         stage.show(modes_scene(part, points=21))
         stage.draw(1.0)
     assert before == [id(handle) for _, handle in (*stage._strips, *stage._solids)]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...errors import SuppleError
 from ..invariants import beam_points
-from ..shapes import PLANES, EndLoad, Shapes, joined
+from ..shapes import PLANES, EndLoad, LinkShapes, join_shapes
 from ..theory import AnyBeam, Beam
 
 __all__ = ["assumed_shapes", "natural_shapes"]
@@ -33,7 +33,7 @@ def assumed_shapes(
     axial: int = 0,
     torsion: int = 0,
     pinned: bool = False,
-) -> Shapes:
+) -> LinkShapes:
     """Return the lowest natural shapes of a link: x-y, x-z, axial, torsion, those it allows.
 
     The root is clamped, or `pinned` in bending: free to turn about its joint. Both are told from
@@ -67,12 +67,12 @@ def assumed_shapes(
             series = np.zeros((len(basis.breaks) - 1, 6, count, deflection.shape[2]))
             series[:, row] = np.einsum("kn,ekp->enp", A, deflection)
             series[:, turn] = sign * np.einsum("kn,ekp->enp", A, slope)
-            parts.append(Shapes(basis.breaks, series, (kind,) * count))
+            parts.append(LinkShapes(basis.breaks, series, (kind,) * count))
     if axial and beam.deforms.EA:
         parts.append(_rod(beam, "axial", axial, end.mass))
     if torsion and beam.deforms.GJ:
         parts.append(_rod(beam, "torsion", torsion, end.about[0]))
-    return joined(parts)
+    return join_shapes(parts)
 
 
 def _free_to_turn(
@@ -182,7 +182,7 @@ def _strain_basis(places: tuple[float, ...], size: int) -> _Strains:
     return _Strains(breaks, size, zeroth, once, twice)
 
 
-def _rod(beam: AnyBeam, kind: str, count: int, load: float) -> Shapes:
+def _rod(beam: AnyBeam, kind: str, count: int, load: float) -> LinkShapes:
     """Natural shapes in stretch (u, EA, m) or twist (phi, GJ, rho I_p).
 
     A link without inertia of its own there is a spring: one shape, linear in x where it is uniform.
@@ -204,7 +204,7 @@ def _rod(beam: AnyBeam, kind: str, count: int, load: float) -> Shapes:
     A *= np.where(w @ basis.at(field, places) @ A < 0, -1.0, 1.0)
     series = np.zeros((len(basis.breaks) - 1, 6, count, field.shape[2]))
     series[:, 0 if kind == "axial" else 3] = np.einsum("kn,ekp->enp", A, field)
-    return Shapes(basis.breaks, series, (kind,) * count)
+    return LinkShapes(basis.breaks, series, (kind,) * count)
 
 
 def _lowest(M: Array, K: Array, count: int, modal_mass: float) -> Array:

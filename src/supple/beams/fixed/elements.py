@@ -154,16 +154,16 @@ class Mesh(OnBeam):
         for plane, (v, psi, sign) in enumerate(PLANES.values()):
             for span in spans if b.deforms.EI[plane] else ():
                 free = e.shear if b.deforms.kGA[plane] else 0
-                curvature = Strain(*span, e.bending, e.continuous)
-                shear = Strain(*span, free, e.continuous)
+                curvature = ElementStrain(*span, e.bending, e.continuous)
+                shear = ElementStrain(*span, free, e.continuous)
                 yield _Bending(curvature, shear, b, v, psi, sign)
         for component, deforms in ((0, b.deforms.EA), (3, b.deforms.GJ)):
             for span in spans if deforms else ():
-                yield _Rod(Strain(*span, e.rod, e.continuous), b, component)
+                yield _Rod(ElementStrain(*span, e.rod, e.continuous), b, component)
 
 
 @dataclass(frozen=True)
-class Strain:
+class ElementStrain:
     """One strain along n elements of length l as Legendre polynomials, and its integrals.
 
     The elements begin at x = start; before and beyond them there is no strain, and what lies beyond
@@ -189,41 +189,41 @@ class Strain:
 
     def value(self, x: Array, derivative: int = 0) -> Array:
         """The strain at x, or its slope within the element, per unit coordinate, (P, size)."""
-        inside, k = self._held(x)
+        inside, k = self._locate(x)
         out = np.zeros((len(x), self.n, self.terms))
         s = (x[inside] - self.start) / self.l - k
         out[inside, k] = _evaluate(_SLOPE if derivative else _LEGENDRE, s, self.terms)
         return self._basis(out) / self.l**derivative
 
-    def piled(self, x: Array, each: Array) -> Array:
+    def integrate_piecewise(self, x: Array, each: Array) -> Array:
         """The integral from 0 to x of what is constant in each element, (P, size).
 
         each: (n, terms), per unit c_ki.
         """
-        return self.l * self._basis(self._clipped(x)[:, :, None] * each)
+        return self.l * self._basis(self._local_coordinate(x)[:, :, None] * each)
 
     def constant(self, x: Array, each: Array) -> Array:
         """What is constant in each element, (n, terms) per unit c_ki, at x, (P, size)."""
         out = np.zeros((len(x), self.n, self.terms))
-        inside, k = self._held(x)
+        inside, k = self._locate(x)
         out[inside, k] = each[k]
         return self._basis(out)
 
     def first(self, x: Array) -> Array:
         """The integral of the strain from 0 to x, (P, size)."""
-        return self.l * self._basis(_evaluate(_ONCE, self._clipped(x), self.terms))
+        return self.l * self._basis(_evaluate(_ONCE, self._local_coordinate(x), self.terms))
 
     def second(self, x: Array) -> Array:
         """Its integral again, (P, size): past an element only its mean strain turns the rest."""
-        out = _evaluate(_TWICE, self._clipped(x), self.terms)
+        out = _evaluate(_TWICE, self._local_coordinate(x), self.terms)
         out[:, :, 0] += np.maximum((x[:, None] - self.start) / self.l - np.arange(1, self.n + 1), 0)
         return self.l**2 * self._basis(out)
 
-    def _clipped(self, x: Array) -> Array:
+    def _local_coordinate(self, x: Array) -> Array:
         """s of x in every element, (P, n): 0 before it, 1 after it."""
         return np.clip((x[:, None] - self.start) / self.l - np.arange(self.n), 0, 1)
 
-    def _held(self, x: Array) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
+    def _locate(self, x: Array) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
         """Which x are in these elements, and in which; where spans meet, the one that begins."""
         within = x >= self.start
         if not self.last:
@@ -261,7 +261,7 @@ def _evaluate(coefficients: Array, s: Array, terms: int) -> Array:
 class _Rod:
     """Stretching (component 0) or twisting (3): u' = strain, N = EA u'."""
 
-    strain: Strain
+    strain: ElementStrain
     beam: AnyBeam
     component: int
 
@@ -287,8 +287,8 @@ class _Bending:
     each element, and Q where there is no shear deformation.
     """
 
-    curvature: Strain
-    shear: Strain
+    curvature: ElementStrain
+    shear: ElementStrain
     beam: AnyBeam
     v: int
     psi: int
@@ -304,7 +304,7 @@ class _Bending:
         return (2, 4) if self.sign > 0 else (3, 5)
 
     @property
-    def _tied(self) -> Array:
+    def _shear_per_curvature(self) -> Array:
         """gamma in each element per unit coefficient of its curvature, (n, terms)."""
         c = self.curvature
         near, middle, far = (
@@ -323,7 +323,7 @@ class _Bending:
         if self.shear.terms:
             v = np.hstack([v, self.shear.first(x)])
         elif self.beam.deforms.kGA[self._columns[0] - 2]:
-            v += self.curvature.piled(x, self._tied)
+            v += self.curvature.integrate_piecewise(x, self._shear_per_curvature)
         turned = np.hstack([self.curvature.first(x), np.zeros((len(x), self.shear.size))])
         return {self.v: v, self.psi: turned}
 
@@ -335,7 +335,7 @@ class _Bending:
             zero = np.zeros((len(x), self.curvature.size))
             Q = np.hstack([zero, kGA * self.shear.value(x)])
         elif self.beam.deforms.kGA[self._columns[0] - 2]:
-            Q = kGA * self.curvature.constant(x, self._tied)
+            Q = kGA * self.curvature.constant(x, self._shear_per_curvature)
         else:
             steeper = self.beam.at(x, 1)[:, [self._columns[0]]]
             Q = -self.sign * (EI * self.curvature.value(x, 1) + steeper * bent)

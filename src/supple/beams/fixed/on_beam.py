@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...kernels.spatial import transport
 from ..invariants import beam_points
-from ..shapes import Shapes
+from ..shapes import LinkShapes
 from ..theory import AnyBeam
 
 __all__ = ["OnBeam", "ShapesOnBeam"]
@@ -105,7 +105,7 @@ class ShapesOnBeam(OnBeam):
 
     beam: AnyBeam
     L: float
-    shapes: Shapes
+    shapes: LinkShapes
     start: float = 0.0
 
     @property

@@ -7,7 +7,7 @@ from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
 from ...errors import SuppleError
-from ..shapes import PLANES, Shapes
+from ..shapes import PLANES, LinkShapes
 from ..theory import AnyBeam
 from .assumed import natural_shapes
 from .elements import mesh
@@ -25,7 +25,7 @@ def element_shapes(
     order: str,
     modes: int | None = None,
     carries: tuple[float, ...] = (),
-) -> Shapes:
+) -> LinkShapes:
     """Return the shape functions of n elements on a link, with nodes where it `carries` something.
 
     With `modes` each deformation is reduced to the static shapes of unit end motions and its
@@ -52,7 +52,7 @@ def element_shapes(
     for j in range(net.size):
         kind = max(which, key=lambda name: which[name][j])
         does.append(kind if which[kind][j] > 0 else "xz")
-    shapes = Shapes(breaks, np.einsum("pt,etfk->efkp", project, values), tuple(does))
+    shapes = LinkShapes(breaks, np.einsum("pt,etfk->efkp", project, values), tuple(does))
     inert = beam.at([beam.L / 2])[0, 7:] > 0
     turns = zip(inert, (*beam.deforms.kGA, beam.deforms.GJ), strict=True)
     massless = any(deforms and not has for has, deforms in turns)
@@ -69,12 +69,12 @@ def element_shapes(
             if modes is not None:
                 lost = len(columns) - T.shape[1]
                 few = min(modes, T.shape[1] - len(rows)) if lost else modes
-                T = T @ _reduced(T.T @ M @ T, T.T @ K @ T, end @ T, few, kind)
+                T = T @ _craig_bampton_shapes(T.T @ M @ T, T.T @ K @ T, end @ T, few, kind)
             block = np.zeros((shapes.count, T.shape[1]))
             block[columns] = T
             blocks.append(block)
             kinds += [kind] * T.shape[1]
-    return shapes.mixed(np.hstack(blocks), tuple(kinds))
+    return shapes.combine(np.hstack(blocks), tuple(kinds))
 
 
 def _with_mass(M: Array, K: Array, end: Array) -> Array:
@@ -93,7 +93,7 @@ def _with_mass(M: Array, K: Array, end: Array) -> Array:
     return T
 
 
-def _reduced(M: Array, K: Array, end: Array, modes: int, kind: str) -> Array:
+def _craig_bampton_shapes(M: Array, K: Array, end: Array, modes: int, kind: str) -> Array:
     """Static shapes of unit end motions, then natural shapes with the end held, (m, new)."""
     from scipy.linalg import null_space
 

@@ -22,7 +22,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SuppleError
-from ...kernels.scalars import paired
+from ...kernels.scalars import apply_operator
 from ..fixed.assumed import assumed_shapes
 from ..invariants import invariants
 from ..shapes import EndLoad
@@ -30,19 +30,19 @@ from ..theory import Beam
 from .rates import Rate, call
 
 __all__ = [
-    "SHORTEST",
+    "SHORTEST_FREE_FRACTION",
     "ClampedMass",
     "Stroke",
     "Terms",
     "chebyshev_at",
-    "integrated",
-    "settled",
+    "integrate_roots",
     "terms",
+    "truncate_series",
 ]
 
 Array = NDArray[np.float64]
 Scalar = Any
-SHORTEST = 0.01  # of the beam: below this free length no shapes are offered
+SHORTEST_FREE_FRACTION = 0.01  # of the beam: below this free length no shapes are offered
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,9 @@ class Stroke:
     @property
     def edges(self) -> tuple[float, float]:
         """Fourth roots of the shortest and of the largest length."""
-        return (SHORTEST * self.length / self.beyond) ** 0.25, (self.length * self.beyond) ** 0.25
+        return (SHORTEST_FREE_FRACTION * self.length / self.beyond) ** 0.25, (
+            self.length * self.beyond
+        ) ** 0.25
 
     def at(self, l: Scalar) -> Scalar:
         """Return t of a free length."""
@@ -212,14 +214,17 @@ def chebyshev_at(c: Array, t: Scalar) -> Scalar:
     """
     out: Scalar = float(c[0])
     before: Scalar = 1.0
-    now, twice = t, paired(operator.mul, 2.0, t)
+    now, twice = t, apply_operator(operator.mul, 2.0, t)
     for value in c[1:]:
-        out = paired(operator.add, out, paired(operator.mul, float(value), now))
-        before, now = now, paired(operator.sub, paired(operator.mul, twice, now), before)
+        out = apply_operator(operator.add, out, apply_operator(operator.mul, float(value), now))
+        before, now = (
+            now,
+            apply_operator(operator.sub, apply_operator(operator.mul, twice, now), before),
+        )
     return out
 
 
-def settled(c: Array) -> Array | None:
+def truncate_series(c: Array) -> Array | None:
     """Return a series cut where it falls below rounding, or None if it does not fall that far."""
     size = np.abs(c).max()
     if size < 1e-13:
@@ -229,7 +234,7 @@ def settled(c: Array) -> Array | None:
     return c[: int(np.nonzero(np.abs(c) > 1e-15 * size)[0][-1]) + 1]
 
 
-def integrated(law: ClampedMass, lengths: ArrayLike, tolerance: float = 1e-12) -> Array:
+def integrate_roots(law: ClampedMass, lengths: ArrayLike, tolerance: float = 1e-12) -> Array:
     """Return beta (n, count) at given lengths by integrating (11) from the first one on.
 
     The first row is Newton's; the rest drifts as the integrator lets it, see `roots` for the

@@ -23,16 +23,16 @@ from numpy.polynomial import chebyshev, legendre
 from numpy.typing import ArrayLike, NDArray
 
 from ..invariants import foreshortening, gauss_points, invariants
-from ..shapes import PLANES, EndLoad, Shapes
+from ..shapes import PLANES, EndLoad, LinkShapes
 from ..theory import AnyBeam, Beam
 from .clamped_mass import Stroke, chebyshev_at
 from .rates import Rate, variable
 from .shapes import (
     ROWS,
     Beta,
-    Family,
     Matrix,
     Pairs,
+    ShapeFamily,
     Shortening,
     SlideIntegrals,
     SlidingShapes,
@@ -40,7 +40,7 @@ from .shapes import (
     only_material,
 )
 from .stretched import layered_shortening, moments_of, short_tables, tables
-from .weighted import Moments, piecewise
+from .weighted import WeightedMoments, piecewise
 
 __all__ = ["SlidingElements"]
 
@@ -60,7 +60,7 @@ class SlidingElements(SlidingShapes):
 
     beam: AnyBeam
     end: EndLoad
-    shapes: Shapes
+    shapes: LinkShapes
 
     @property
     def kinds(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -77,7 +77,7 @@ class SlidingElements(SlidingShapes):
         return tuple(out)
 
     @cached_property
-    def layers(self) -> tuple[Shapes, ...]:
+    def layers(self) -> tuple[LinkShapes, ...]:
         """The shapes without shear, F, and where the beam shears what shear adds, G."""
         own = self.shapes
         if not any(self.beam.deforms.kGA):
@@ -92,10 +92,10 @@ class SlidingElements(SlidingShapes):
                 F = width / 2 * legendre.legint(psi, lbnd=-1, axis=1)
                 F[1:, 0] += np.cumsum(F.sum(axis=1))[:-1]
                 sheared[:, row, j], bent[:, row, j] = bent[:, row, j] - F, F
-        return tuple(Shapes(own.breaks, part, own.kinds) for part in (bent, sheared))
+        return tuple(LinkShapes(own.breaks, part, own.kinds) for part in (bent, sheared))
 
     @cached_property
-    def _kept(self) -> dict[Any, Any]:
+    def _table_cache(self) -> dict[Any, Any]:
         """Tables by the fraction they begin at, made when first asked for."""
         return {}
 
@@ -106,13 +106,13 @@ class SlidingElements(SlidingShapes):
         held: Scalar = None,
         beta: Beta = None,
         start: float | None = None,
-    ) -> tuple[Family, Family | None]:
+    ) -> tuple[ShapeFamily, ShapeFamily | None]:
         """Return the functions of bending and of twist at a free length."""
         if velocity != "material":
             raise only_material()
-        if ("plain", start) not in self._kept:
-            self._kept["plain", start] = tables(self.beam, self.layers, start)
-        bending, torsion = self._kept["plain", start]
+        if ("plain", start) not in self._table_cache:
+            self._table_cache["plain", start] = tables(self.beam, self.layers, start)
+        bending, torsion = self._table_cache["plain", start]
         twist = _family(self, torsion, l, 9, 1) if len(torsion["slope"]) else None
         return _family(self, bending, l, 0, 3), twist
 
@@ -120,9 +120,9 @@ class SlidingElements(SlidingShapes):
         self, l: Scalar, pairs: Pairs, beta: Beta = None, start: float | None = None
     ) -> Shortening:
         """Return F = phi(eta)/l of pairs, with the rates of a material point."""
-        if ("short", start) not in self._kept:
-            self._kept["short", start] = short_tables(self.beam, self.layers, start)
-        table, three = self._kept["short", start], range(3)
+        if ("short", start) not in self._table_cache:
+            self._table_cache["short", start] = short_tables(self.beam, self.layers, start)
+        table, three = self._table_cache["short", start], range(3)
         place, inside = [table["pairs"].index(pair) for pair in pairs], moments_of(l, table, 0)
         told: Any = np.ndarray.tolist if inside is None else inside.values
         by = [[_power(l, self.beam.L, d, s) for s in range(5)] for d in range(7)]
@@ -130,7 +130,9 @@ class SlidingElements(SlidingShapes):
         gram, against = (
             [
                 [
-                    _valued(told, table[name][d][e][:, place][:, :, columns], by[d + e + power])
+                    _evaluate_integrals(
+                        told, table[name][d][e][:, place][:, :, columns], by[d + e + power]
+                    )
                     for e in three
                 ]
                 for d in three
@@ -138,11 +140,13 @@ class SlidingElements(SlidingShapes):
             for name, power, columns in whole
         )
         mean, centre = (
-            [_valued(told, table[name][d][:, None, place], by[d + 1])[0] for d in three]
+            [_evaluate_integrals(told, table[name][d][:, None, place], by[d + 1])[0] for d in three]
             for name in ("mean", "centre")
         )
         shares = [_power(variable(l), self.beam.L, 1, s) for s in three]
-        tips = [Rate(0.0) + _combined(each, shares) for each in table["tip"][:, place].T.tolist()]
+        tips = [
+            Rate(0.0) + _weighted_sum(each, shares) for each in table["tip"][:, place].T.tolist()
+        ]
         return Shortening(pairs, gram, against, mean, centre, tips)
 
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
@@ -168,7 +172,7 @@ class SlidingElements(SlidingShapes):
             moved.append([eta.of(*one[:3]) for one in zip(*f, strict=True)])
             slopes.append([eta.of(*one[1:]) / length for one in zip(*f, strict=True)])
         each = [
-            (_combined(list(parts), shares), slope)
+            (_weighted_sum(list(parts), shares), slope)
             for *parts, slope in zip(*moved, slopes[0], strict=True)
         ]
         if not pairs:
@@ -186,7 +190,7 @@ class SlidingElements(SlidingShapes):
             series = np.einsum("ng,pgm->pnm", to * w, phi)
             f = [piecewise(eta.value, unit, series, d) for d in range(3)]
             short.append([eta.of(*(part[k] for part in f)) / length for k in at])
-        return each, [_combined(list(one), shares) for one in zip(*short, strict=True)]
+        return each, [_weighted_sum(list(one), shares) for one in zip(*short, strict=True)]
 
     def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
         """Return the rates of stretch, twist, psi_y and psi_z along x, (4, k), at a fraction."""
@@ -198,13 +202,13 @@ class SlidingElements(SlidingShapes):
             out[max(turn - 2, 0)][j] = value / (l * l) if bends else value / l
         return out
 
-    def shaped(self, l: float) -> Shapes:
+    def shapes_at(self, l: float) -> LinkShapes:
         """Return the shapes at a free length."""
         ratio, own = self.beam.L / l, self.layers[0].coefficients.copy()
         own[:, 4:] *= ratio
         for layer in self.layers[1:]:
             own[:, :3] += ratio**2 * layer.coefficients[:, :3]
-        return Shapes(self.shapes.breaks / ratio, own, self.kinds)
+        return LinkShapes(self.shapes.breaks / ratio, own, self.kinds)
 
     def damping(
         self, found: SlideIntegrals, l: Scalar, ratios: list[float], speed: list[Scalar]
@@ -219,7 +223,7 @@ class SlidingElements(SlidingShapes):
         plain = plain and self.end == EndLoad()
         if isinstance(self.beam, Beam) and not plain:
             stroke = Stroke(self.beam.L)
-            C = [[chebyshev_at(c, stroke.at(l)) for c in row] for row in self._damped]
+            C = [[chebyshev_at(c, stroke.at(l)) for c in row] for row in self._damping_series]
         else:
             C = self._at_one(self.beam.L).tolist()
         return [
@@ -230,13 +234,13 @@ class SlidingElements(SlidingShapes):
         """l/L times M (M^-1 K)^(1/2) of the free part and its end load at one length, (k, k)."""
         from scipy.linalg import eigh
 
-        inv = invariants(self.beam.outside(l), self.shaped(l), self.end)
+        inv = invariants(self.beam.outside(l), self.shapes_at(l), self.end)
         omega2, Phi = eigh(inv.K, inv.modal_mass)
         side = inv.modal_mass @ Phi
         return np.asarray((side * np.sqrt(omega2)) @ side.T) * l / self.beam.L
 
     @cached_property
-    def _damped(self) -> list[list[Array]]:
+    def _damping_series(self) -> list[list[Array]]:
         """The same along the stroke, as Chebyshev series."""
         t = chebyshev.chebpts1(49)
         rows = [self._at_one(l).ravel() for l in Stroke(self.beam.L).lengths(t).tolist()]
@@ -248,23 +252,25 @@ class SlidingElements(SlidingShapes):
 
 def _family(
     own: SlidingElements, table: dict[str, Any], l: Scalar, column: int, power: int
-) -> Family:
+) -> ShapeFamily:
     """A family's integrals at a free length: of constants or moments, times powers of l."""
     length, inside, three = variable(l), moments_of(l, table, column), range(3)
     told: Any = np.ndarray.tolist if inside is None else inside.values
     by = [[_power(l, own.beam.L, d, s) for s in three] for d in range(5)]
-    gram = [[_valued(told, table["gram"][d][e], by[d + e]) for e in three] for d in three]
+    gram = [
+        [_evaluate_integrals(told, table["gram"][d][e], by[d + e]) for e in three] for d in three
+    ]
     mean, centre = (
-        [_valued(told, table[name][d][:, None], by[d])[0] for d in three]
+        [_evaluate_integrals(told, table[name][d][:, None], by[d])[0] for d in three]
         for name in ("mean", "centre")
     )
     shares = [_power(length, own.beam.L, 0, s) for s in three]
-    tip = [Rate(0.0) + _combined(each, shares) for each in table["tip"].T.tolist()]
+    tip = [Rate(0.0) + _weighted_sum(each, shares) for each in table["tip"].T.tolist()]
     slope = [(1.0 / length) * value for value in table["slope"].tolist()]
     diagonal = np.moveaxis(np.diagonal(table["gram"][0][0], axis1=1, axis2=2), -1, 1)
     density = own.unit.rIp if power == 1 else own.unit.m
     each = [[x * density for x in _rates(inside, part)] for part in diagonal]
-    modal = [length * _combined(list(x), shares) for x in zip(*each, strict=True)]
+    modal = [length * _weighted_sum(list(x), shares) for x in zip(*each, strict=True)]
     K, turning = _stiffness(own, table, l, power), None
     if "turned" in table:
         rows: Any = [moments_of(l, table, 6 + plane) for plane in table["planes"]]
@@ -274,7 +280,7 @@ def _family(
         grams = [
             [
                 [
-                    _valued(of, part[None, None], [by[d + e][0] * down * down])[0]
+                    _evaluate_integrals(of, part[None, None], [by[d + e][0] * down * down])[0]
                     for of, part in zip(turned, inner[d][e][0], strict=True)
                 ]
                 for e in three
@@ -283,13 +289,13 @@ def _family(
         ]
         means = [
             [
-                _valued(of, part[None, None, None], [by[d][0] * down])[0][0]
+                _evaluate_integrals(of, part[None, None, None], [by[d][0] * down])[0][0]
                 for of, part in zip(turned, outer[d][0], strict=True)
             ]
             for d in three
         ]
         turning = grams, means
-    return Family(gram, mean, centre, tip, slope, K, modal, turning)
+    return ShapeFamily(gram, mean, centre, tip, slope, K, modal, turning)
 
 
 def _stiffness(
@@ -318,7 +324,7 @@ def _power(l: Any, L: float, p: int, s: int) -> Any:
     return out
 
 
-def _combined(values: list[Any], shares: list[Any]) -> Any:
+def _weighted_sum(values: list[Any], shares: list[Any]) -> Any:
     """A sum of values, as many as there are, times their shares; a float zero adds nothing."""
     out: Any = 0.0
     for value, share in zip(values, shares, strict=False):
@@ -328,16 +334,16 @@ def _combined(values: list[Any], shares: list[Any]) -> Any:
     return out
 
 
-def _valued(told: Any, parts: Array, by: list[Scalar]) -> list[list[Scalar]]:
+def _evaluate_integrals(told: Any, parts: Array, by: list[Scalar]) -> list[list[Scalar]]:
     """Rows of integrals from their parts (s, r, c, ..), times the factors of these."""
     rows = [told(part) for part in parts]
     return [
-        [_combined(list(entry), by) for entry in zip(*each, strict=True)]
+        [_weighted_sum(list(entry), by) for entry in zip(*each, strict=True)]
         for each in zip(*rows, strict=True)
     ]
 
 
-def _rates(inside: Moments | None, series: Array) -> list[Rate]:
+def _rates(inside: WeightedMoments | None, series: Array) -> list[Rate]:
     """Integrals (n,) as Rates: constants, or moments."""
     if inside is None:
         return [Rate(value) for value in series.tolist()]

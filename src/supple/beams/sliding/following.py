@@ -16,30 +16,30 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...kernels.threads import one_thread, single
 from ..fixed.assumed import assumed_shapes
-from ..shapes import PLANES, EndLoad, Shapes
+from ..shapes import PLANES, EndLoad, LinkShapes
 from ..theory import Beam
 from .clamped_mass import Stroke, chebyshev_at
 from .rates import Rate, variable
 from .shapes import (
     ROWS,
     Beta,
-    Family,
     Matrix,
     Pairs,
+    ShapeFamily,
     Shortening,
     SlidingShapes,
     Velocity,
     only_material,
 )
 from .tabulated import (
-    Along,
     Nodes,
-    carried,
+    StrokeSeries,
+    as_rate,
+    at_material_points,
     legendre_at,
     means,
     powers,
     products,
-    rated,
     rule_of,
     series_of,
     times,
@@ -50,9 +50,9 @@ __all__ = ["FollowingModes", "following_modes"]
 Array = NDArray[np.float64]
 Scalar = Any
 _DEGREE = 96  # of the series along the stroke
-ROUNDS = 3  # of subspace iteration of shapes made without rotary inertia
+SUBSPACE_ITERATIONS = 3  # of subspace iteration of shapes made without rotary inertia
 TERMS_OF_A_ROUND = 4  # by which their Legendre series grow in one
-_BEYOND = 1.1  # so far beyond both ends: slopes of series are worst at theirs
+_STROKE_EXTENSION = 1.1  # so far beyond both ends: slopes of series are worst at theirs
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class FollowingModes(SlidingShapes):
     @property
     def stroke(self) -> Stroke:
         """The map of free lengths under which all of this is smooth."""
-        return Stroke(self.beam.L, _BEYOND)
+        return Stroke(self.beam.L, _STROKE_EXTENSION)
 
     @cached_property
     def nodes(self) -> Nodes:
@@ -92,17 +92,19 @@ class FollowingModes(SlidingShapes):
         held: Scalar = None,
         beta: Beta = None,
         start: float | None = None,
-    ) -> tuple[Family, Family | None]:
+    ) -> tuple[ShapeFamily, ShapeFamily | None]:
         """Return the functions of bending and stretch, and of twist, at a free length."""
         if velocity != "material":
             raise only_material()
-        if ("plain", start) not in self._kept:
+        if ("plain", start) not in self._table_cache:
             twists = [kind == "torsion" for kind in self.kinds]
             parts = [[j for j, x in enumerate(twists) if x is each] for each in (False, True)]
             table = [_family(self, part, start) for part in parts if len(part)]
-            self._kept["plain", start] = self.nodes.fitted(table)
-        found: list[Family] = [_scaled(part, l) for part in self._kept["plain", start].at(l)]
-        none = Family([[]], [], [], [], [], [], [])
+            self._table_cache["plain", start] = self.nodes.fit_along_stroke(table)
+        found: list[ShapeFamily] = [
+            _restore_length_powers(part, l) for part in self._table_cache["plain", start].at(l)
+        ]
+        none = ShapeFamily([[]], [], [], [], [], [], [])
         if all(kind == "torsion" for kind in self.kinds):
             found.insert(0, none)
         return found[0], found[1] if len(found) > 1 else None
@@ -113,23 +115,23 @@ class FollowingModes(SlidingShapes):
     ) -> Shortening:
         """Return the foreshortening of pairs of bending functions at a free length."""
         key = ("short", pairs, start)
-        if key not in self._kept:
-            at, rule = self._shortened(pairs), rule_of(2 * self.terms, start)
-            F = carried(self.nodes.rates(at), rule, 1)
+        if key not in self._table_cache:
+            at, rule = self._shortening_series(pairs), rule_of(2 * self.terms, start)
+            F = at_material_points(self.nodes.rates(at), rule, 1)
             own = [j for j, kind in enumerate(self.kinds) if kind != "torsion"]
-            N = carried(self.nodes.rates(self.moved[:, own]), rule, 0)
+            N = at_material_points(self.nodes.rates(self.moved[:, own]), rule, 0)
             mean, centre = means(F, rule)
             table = Shortening(
                 pairs, products(F, F, rule), products(F, N, rule), mean, centre, self.nodes.ends(at)
             )
-            self._kept[key] = self.nodes.fitted(replace(table, pairs=()))
-        found: Shortening = self._kept[key].at(l)
+            self._table_cache[key] = self.nodes.fit_along_stroke(replace(table, pairs=()))
+        found: Shortening = self._table_cache[key].at(l)
         by, length = powers(l), variable(l)
         mean, centre = (
             [[x * by[d + 1] for x in row] for d, row in enumerate(part)]
             for part in (found.mean, found.centre)
         )
-        tips = [rated(x, by) / length for x in found.tip]
+        tips = [as_rate(x, by) / length for x in found.tip]
         gram, against = times(found.gram, by, 2), times(found.against, by, 1)
         return Shortening(pairs, gram, against, mean, centre, tips)
 
@@ -152,7 +154,7 @@ class FollowingModes(SlidingShapes):
                 out[..., turn, j] = sign * psi[:, j].reshape(at.shape) / length
         return out
 
-    def shaped(self, l: float) -> Shapes:
+    def shapes_at(self, l: float) -> LinkShapes:
         """Return the shapes at a free length as those of a link that does not slide."""
         t, series = self.stroke.at(l), np.zeros((1, 6, self.count, self.terms))
         v, psi = (np.asarray(chebyshev.chebval(t, part)) for part in (self.moved, self.turned))
@@ -161,25 +163,27 @@ class FollowingModes(SlidingShapes):
             series[0, row, j] = v[j]
             if kind in PLANES:
                 series[0, turn, j] = sign * psi[j] / l
-        return Shapes(np.array([0.0, l]), series, self.kinds)
+        return LinkShapes(np.array([0.0, l]), series, self.kinds)
 
     def spot(
         self, l: Scalar, eta: Rate, pairs: Pairs, beta: Beta = None
     ) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
         """Return shapes and their slopes, and the foreshortening of pairs, at one place."""
         key = ("spot", pairs)
-        if key not in self._kept:
-            parts = [self.moved, self.turned, *([self._shortened(pairs)] if pairs else [])]
+        if key not in self._table_cache:
+            parts = [self.moved, self.turned, *([self._shortening_series(pairs)] if pairs else [])]
             rates = [np.moveaxis(self.nodes.rates(part), (2, 3), (0, 1)) for part in parts]
-            self._kept[key] = self.nodes.fitted([[[Rate(*c) for c in f] for f in V] for V in rates])
+            self._table_cache[key] = self.nodes.fit_along_stroke(
+                [[[Rate(*c) for c in f] for f in V] for V in rates]
+            )
         by, length, u = powers(l), variable(l), 2.0 * eta - 1.0
-        found = self._kept[key].at(l)
+        found = self._table_cache[key].at(l)
         P = [Rate(1.0), u]
         for n in range(1, max(len(row) for part in found for row in part) - 1):
             P.append(((2 * n + 1) * (u * P[n]) - n * P[n - 1]) / float(n + 1))
         moved, turned, *short = (
             [
-                sum((rated(c, by) * p for c, p in zip(row, P, strict=False)), Rate(0.0))
+                sum((as_rate(c, by) * p for c, p in zip(row, P, strict=False)), Rate(0.0))
                 for row in part
             ]
             for part in found
@@ -199,7 +203,7 @@ class FollowingModes(SlidingShapes):
         return out
 
     @cached_property
-    def _kept(self) -> dict[Any, Along]:
+    def _table_cache(self) -> dict[Any, StrokeSeries]:
         """Tables, made when first asked for."""
         return {}
 
@@ -208,7 +212,7 @@ class FollowingModes(SlidingShapes):
         """Number of terms of the Legendre series."""
         return int(self.moved.shape[2])
 
-    def _shortened(self, pairs: Pairs) -> Array:
+    def _shortening_series(self, pairs: Pairs) -> Array:
         """(c, pairs, 2 p): series of l F, F = -int v_i' v_j', half of it for i = j."""
         x, w = legendre.leggauss(2 * self.terms)
         own = [j for j, kind in enumerate(self.kinds) if kind != "torsion"]
@@ -219,11 +223,14 @@ class FollowingModes(SlidingShapes):
         return self.nodes.series(legendre.legint(f @ to, lbnd=-1, axis=2) / 2)
 
 
-def _family(shapes: FollowingModes, own: list[int], start: float | None) -> Family:
+def _family(shapes: FollowingModes, own: list[int], start: float | None) -> ShapeFamily:
     """A family at the nodes, rates times powers of l."""
     nodes, terms, v, psi = shapes.nodes, shapes.terms, shapes.moved[:, own], shapes.turned[:, own]
     rule = rule_of(terms, start)
-    N, turns = carried(nodes.rates(v), rule, 0), carried(nodes.rates(psi), rule, 1)
+    N, turns = (
+        at_material_points(nodes.rates(v), rule, 0),
+        at_material_points(nodes.rates(psi), rule, 1),
+    )
     mean, centre = means(N, rule)
     beam, end, kinds = shapes.beam, shapes.end, [shapes.kinds[j] for j in own]
     # of each kind: inertia and rotary inertia per length, load and its moments, kGA/EI
@@ -257,7 +264,7 @@ def _family(shapes: FollowingModes, own: list[int], start: float | None) -> Fami
     n, turning = range(len(own)), None
     if any(beam.rI) and "torsion" not in kinds:
         turning = products(turns, turns, rule), means(turns, rule)[0]
-    return Family(
+    return ShapeFamily(
         products(N, N, rule),
         mean,
         centre,
@@ -269,7 +276,7 @@ def _family(shapes: FollowingModes, own: list[int], start: float | None) -> Fami
     )
 
 
-def _scaled(found: Family, l: Scalar) -> Family:
+def _restore_length_powers(found: ShapeFamily, l: Scalar) -> ShapeFamily:
     """A family from one at the nodes: its powers of l put back."""
     by, length = powers(l), variable(l)
     cube = length * length * length
@@ -281,14 +288,14 @@ def _scaled(found: Family, l: Scalar) -> Family:
     if turning is not None:
         means = [[x * by[d + 1] for x in row] for d, row in enumerate(turning[1])]
         turning = times(turning[0], by, 2), means
-    return Family(
+    return ShapeFamily(
         times(found.gram, by, 0),
         mean,
         centre,
-        [rated(x, by) for x in found.tip],
-        [rated(x, by) / length for x in found.slope],
-        [[rated(x, by) / cube for x in row] for row in found.stiffness],
-        [rated(x, by) for x in found.modal],
+        [as_rate(x, by) for x in found.tip],
+        [as_rate(x, by) / length for x in found.slope],
+        [[as_rate(x, by) / cube for x in row] for row in found.stiffness],
+        [as_rate(x, by) for x in found.modal],
         turning,
     )
 
@@ -323,7 +330,7 @@ def following_modes(
                     natural.add(j)
         if len(chosen) == len(kinds):
             V = np.stack([chosen[j] for j in range(len(kinds))], axis=2)
-            V = _refined(beam, end, kinds, natural, V)
+            V = _iterate_to_natural_shapes(beam, end, kinds, natural, V)
             along, across = (1 + int(np.nonzero(V)[k].max()) for k in (0, 3))
             twists = [kind == "torsion" for kind in kinds]
             member = tuple(twists[:j].count(twist) for j, twist in enumerate(twists))
@@ -333,7 +340,7 @@ def following_modes(
     return None
 
 
-def _refined(
+def _iterate_to_natural_shapes(
     beam: Beam, end: EndLoad, kinds: tuple[str, ...], natural: set[int], series: Array
 ) -> Array:
     """Lead shapes made without rotary inertia towards the natural ones, as far as they settle.
@@ -351,10 +358,10 @@ def _refined(
     if not simplified:
         return series
     t = chebyshev.chebpts1(_DEGREE + 1)
-    terms = series.shape[3] + ROUNDS * TERMS_OF_A_ROUND
+    terms = series.shape[3] + SUBSPACE_ITERATIONS * TERMS_OF_A_ROUND
     padded = np.pad(series, [(0, 0)] * 3 + [(0, terms - series.shape[3])])
     nodes: Array = np.moveaxis(chebyshev.chebval(t, padded), -1, 0).astype(float)  # (n, 2, k, p)
-    lengths = Stroke(beam.L, _BEYOND).lengths(t)
+    lengths = Stroke(beam.L, _STROKE_EXTENSION).lengths(t)
     for plane in PLANES:
         own = [j for j, kind in enumerate(kinds) if kind == plane]
         if not set(own) & set(simplified):
@@ -362,7 +369,7 @@ def _refined(
         section = _UnitSection.of(beam, end, plane, lengths)
         best: Array | None = None
         shapes: Array = nodes[:, :, own].copy()
-        for _ in range(ROUNDS):
+        for _ in range(SUBSPACE_ITERATIONS):
             for k, j in enumerate(own):
                 if j in simplified:
                     moved = section.statics_under_inertia(shapes[:, :, k])
@@ -466,7 +473,7 @@ def _series_of(
     import scipy.linalg  # noqa: F401  the linear algebra whose threads are meant
 
     t, parts, (x, y, z) = chebyshev.chebpts1(_DEGREE + 1), [], end.about
-    for l in Stroke(beam.L, _BEYOND).lengths(t).tolist():
+    for l in Stroke(beam.L, _STROKE_EXTENSION).lengths(t).tolist():
         unit = Beam(
             1.0,
             beam.m * l,

@@ -16,9 +16,9 @@ from .recipes import lookup, recipe, symbolic
 from .shapes import (
     ROWS,
     Beta,
-    Family,
     Matrix,
     Pairs,
+    ShapeFamily,
     Shortening,
     SlideIntegrals,
     SlidingShapes,
@@ -197,13 +197,13 @@ class _Wide:
     """Tables on the wide set from the families' integrals over eta."""
 
     shapes: SlidingShapes
-    bending: Family
-    torsion: Family | None
+    bending: ShapeFamily
+    torsion: ShapeFamily | None
     l: Scalar
     pairs: tuple[tuple[int, int], ...] = ()
     short: Shortening | None = None
 
-    def family(self, kind: str) -> Family:
+    def family(self, kind: str) -> ShapeFamily:
         """The functions a kind of shape is made of."""
         chosen = self.torsion if kind == "torsion" else self.bending
         assert chosen is not None

@@ -21,18 +21,18 @@ import numpy as np
 from numpy.polynomial import chebyshev, legendre
 from numpy.typing import ArrayLike, NDArray
 
-from ..shapes import EndLoad, Shapes
+from ..shapes import EndLoad, LinkShapes
 from ..theory import Beam
 from .clamped_inertia import ClampedInertia
-from .clamped_mass import ClampedMass, chebyshev_at, settled
+from .clamped_mass import ClampedMass, chebyshev_at, truncate_series
 from .rates import Rate, place, variable
-from .shapes import ROWS, Beta, Family, Matrix, Pairs, Shortening, SlidingShapes, Velocity
+from .shapes import ROWS, Beta, Matrix, Pairs, ShapeFamily, Shortening, SlidingShapes, Velocity
 from .shortening import (
-    Bent,
+    ClampedMassShape,
     ShortTable,
+    foreshortening,
     running_points,
     short_table,
-    shortened,
     shortened_at,
 )
 
@@ -60,7 +60,7 @@ class _Twist:
         return self.c * (self.k * eta).sin()
 
 
-def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) -> Bent:
+def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) -> ClampedMassShape:
     """One clamped-mass shape at a free length, scaled by the rule.
 
     4 int psi^2 = psi^2 + 3 psi psi3 - 2 b psi1 psi3 - psi1 psi2 + psi2^2 at the end, with psi1..3
@@ -99,7 +99,7 @@ def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) 
     begin3, begin2 = a[2] * e - a[3] - nu, a[2] * e + a[3] - a[0]
     mean = (g3 - begin3) / b
     centre = (b * g3 - g2 + begin2) / (b * b)
-    return Bent(
+    return ClampedMassShape(
         b,
         chosen,
         g * scale,
@@ -154,7 +154,7 @@ class SlidingModes(SlidingShapes):
         t, w = np.polynomial.legendre.leggauss(n)
         return ((t + 1) / 2).tolist(), (w / 2).tolist()
 
-    def bends(self, l: Scalar, beta: Beta = None) -> list[Bent]:
+    def bends(self, l: Scalar, beta: Beta = None) -> list[ClampedMassShape]:
         """Return the functions of bending at a free length, with beta given or by Newton."""
         owners = [law for law in self.laws for _ in range(law.count)]
         found = (
@@ -175,14 +175,14 @@ class SlidingModes(SlidingShapes):
         held: Scalar = None,
         beta: Beta = None,
         start: float | None = None,
-    ) -> tuple[Family, Family | None]:
+    ) -> tuple[ShapeFamily, ShapeFamily | None]:
         """Return the functions of bending and of twist at a free length.
 
         Under velocity `paper` the shapes' rates are those of [Theodore1997] (24) as printed: at a
         fixed place instead of a material point, and with beta as a constant, that of the length
         `held` where it is given.
         """
-        bends: Sequence[Bent | _Twist] = self.bends(l, beta)
+        bends: Sequence[ClampedMassShape | _Twist] = self.bends(l, beta)
         if velocity == "paper":
             # Functions whose beta is that of a length held; stiffness and modal mass as they are
             length = l if held is None else held
@@ -239,14 +239,14 @@ class SlidingModes(SlidingShapes):
         if beta is None and not start and self.table is not None:
             if pairs not in self._short:
                 self._short[pairs] = short_table(
-                    lambda at: shortened(self.bends(at), pairs, at, self._running),
+                    lambda at: foreshortening(self.bends(at), pairs, at, self._running),
                     self.laws[0].count,
                     self.laws[0].stroke,
                 )
             table = self._short[pairs]
             if table is not None:
                 return table.at(l, self.laws[0].stroke.at(l))
-        return shortened(self.bends(l, beta), pairs, l, self._running, start or 0.0)
+        return foreshortening(self.bends(l, beta), pairs, l, self._running, start or 0.0)
 
     @cached_property
     def _short(self) -> dict[Pairs, ShortTable | None]:
@@ -258,7 +258,7 @@ class SlidingModes(SlidingShapes):
         return running_points(2 * max(max(law.roots(law.length)) for law in self.laws))
 
     @cached_property
-    def table(self) -> Table | None:
+    def table(self) -> SlidingModeTable | None:
         """Products that have no closed form, tabulated along l; None where that is not exact."""
         plain = len(self.laws) == 1 and self.normalisation in ("mass", "one", "unit")
         return table_of(self) if plain else None
@@ -272,16 +272,16 @@ class SlidingModes(SlidingShapes):
             row, turn, sign = ROWS[kind]
             one = twists[i] if kind == "torsion" else modes[i]
             out[..., row, j] = one.at(Rate(eta)).value
-            if isinstance(one, Bent):
+            if isinstance(one, ClampedMassShape):
                 out[..., turn, j] = sign * one.slopes(Rate(eta))[0].value / l
         return out
 
-    def shaped(self, l: float) -> Shapes:
+    def shapes_at(self, l: float) -> LinkShapes:
         """Return the shapes at a free length: their Legendre series, by Gauss's rule."""
         eta, w = self.quadrature
         P = legendre.legvander(2 * np.array(eta) - 1, len(eta) - 1)
         series = np.einsum("gn,gcj->cjn", P * np.array(w)[:, None], self.fields(l, eta))
-        return Shapes(
+        return LinkShapes(
             np.array([0.0, l]), (series * (2 * np.arange(len(eta)) + 1))[None], self.kinds
         )
 
@@ -315,12 +315,12 @@ class SlidingModes(SlidingShapes):
 
 def summed_family(
     shapes: SlidingModes,
-    modes: Sequence[Bent | _Twist],
+    modes: Sequence[ClampedMassShape | _Twist],
     l: Scalar,
     velocity: Velocity,
     density: float,
     start: float | None = None,
-) -> Family:
+) -> ShapeFamily:
     """Return a family's integrals by quadrature, from the fraction `start` on.
 
     Twist begins with a slope, so that its rate jumps at the hub, see `shapes`; bending does not.
@@ -360,11 +360,11 @@ def summed_family(
     centre = [
         [sum(x * a for x, a in zip(points, weighted[i][d], strict=True)) for i in n] for d in three
     ]
-    return Family(gram, mean, centre, tips, slopes, stiffness, modal)
+    return ShapeFamily(gram, mean, centre, tips, slopes, stiffness, modal)
 
 
 @dataclass(frozen=True)
-class Table:
+class SlidingModeTable:
     """Chebyshev series along the stroke, for modes i <= j: what no closed form gives of l gram.
 
     A = 01 - 10 and T = 12 - 21 (antisymmetric), Q = 11; A1 and Q1 their slopes along t.
@@ -377,7 +377,7 @@ class Table:
     T: dict[tuple[int, int], Array]
 
 
-def table_of(shapes: SlidingModes, degree: int = 48) -> Table | None:
+def table_of(shapes: SlidingModes, degree: int = 48) -> SlidingModeTable | None:
     """Return the table of one set of shapes, or None when series of this degree do not settle."""
     t = chebyshev.chebpts1(degree + 1)
     l = shapes.laws[0].stroke.lengths(t)
@@ -391,17 +391,17 @@ def table_of(shapes: SlidingModes, degree: int = 48) -> Table | None:
                 l * l * gram[1][1][i][j],
                 l * l * (gram[1][2][i][j] - gram[2][1][i][j]) * l,
             ]
-            series = [settled(chebyshev.chebfit(t, f, degree)) for f in found]
+            series = [truncate_series(chebyshev.chebfit(t, f, degree)) for f in found]
             if any(one is None for one in series):
                 return None
             A, Q, T = (np.asarray(one) for one in series)
             slopes = [chebyshev.chebder(f) if len(f) > 1 else np.zeros(1) for f in (A, Q)]
             for part, value in zip(parts, (A, slopes[0], Q, slopes[1], T), strict=True):
                 part[i, j] = value
-    return Table(*parts)
+    return SlidingModeTable(*parts)
 
 
-def tabulated_family(shapes: SlidingModes, table: Table, l: Scalar) -> Family:
+def tabulated_family(shapes: SlidingModes, table: SlidingModeTable, l: Scalar) -> ShapeFamily:
     """Return a family from closed forms, orthogonality and the table.
 
     Integrals over the part outside differentiate along l under the integral, the shapes being zero
@@ -445,7 +445,7 @@ def tabulated_family(shapes: SlidingModes, table: Table, l: Scalar) -> Family:
     zero = Rate(0.0)
     stiffness = [[modes[i].stiffness if i == j else zero for j in range(n)] for i in range(n)]
     modal = [mode.modal * shapes.beam.m for mode in modes]
-    return Family(
+    return ShapeFamily(
         gram, mean, centre, [m.tip for m in modes], [m.slope for m in modes], stiffness, modal
     )
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.scalars import paired
+from ...kernels.scalars import apply_operator
 
 __all__ = ["Rate", "place", "variable"]
 
@@ -28,11 +28,11 @@ def _zero(a: Scalar) -> bool:
 def _add(a: Scalar, b: Scalar) -> Scalar:
     if _zero(a):
         return b
-    return a if _zero(b) else paired(operator.add, a, b)
+    return a if _zero(b) else apply_operator(operator.add, a, b)
 
 
 def _mul(a: Scalar, b: Scalar) -> Scalar:
-    return 0.0 if _zero(a) or _zero(b) else paired(operator.mul, a, b)
+    return 0.0 if _zero(a) or _zero(b) else apply_operator(operator.mul, a, b)
 
 
 def call(name: str, a: Scalar) -> Scalar:

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from ...kernels.tape import TERMS, Node, known_table, played
+from ...kernels.tape import SERIES_TERMS, Node, known_table, record_function
 
-__all__ = ["Lookup", "Recipe", "lookup", "mapped", "recipe", "symbolic"]
+__all__ = ["Lookup", "Recipe", "lookup", "map_leaves", "recipe", "symbolic"]
 
 Array = NDArray[np.float64]
 Scalar = Any
-PIECES = 16  # of a table: series of TERMS terms then end in rounding
+TABLE_PIECES = 16  # of a table: series of TERMS terms then end in rounding
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class Recipe:
 
         flat, values = [x for group in arguments for x in group], None
         if any(isinstance(x, Node) for x in flat):
-            values = played(self.function, flat)
+            values = record_function(self.function, flat)
             assert values is not None
         else:
             values = ca.vertsplit(self.function(*[ca.vertcat(*group) for group in arguments]))
-        return mapped(self.form, _Place, lambda place: values[place.index])
+        return map_leaves(self.form, _Place, lambda place: values[place.index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Lookup:
             import casadi as ca
 
             values = ca.vertsplit(self._function(place, known_table(self.table, self._number)))
-        return mapped(self.form, _Place, lambda own: values[own.index])
+        return map_leaves(self.form, _Place, lambda own: values[own.index])
 
     @cached_property
     def _number(self) -> float:
@@ -91,9 +91,11 @@ class Lookup:
         import casadi as ca
 
         pieces, rows, _ = self.table.shape
-        degree = TERMS - 1
-        to = np.zeros((TERMS, TERMS))  # Chebyshev's polynomials in Bernstein's, of one degree
-        for n in range(TERMS):
+        degree = SERIES_TERMS - 1
+        to = np.zeros(
+            (SERIES_TERMS, SERIES_TERMS)
+        )  # Chebyshev's polynomials in Bernstein's, of one degree
+        for n in range(SERIES_TERMS):
             own = [(-1) ** (n - j) * comb(2 * n, 2 * j) / comb(n, j) for j in range(n + 1)]
             for m in range(n, degree):
                 own = [
@@ -107,7 +109,7 @@ class Lookup:
             to[n] = own
         points = self.table @ to
         line = np.zeros((pieces * degree + 1, rows))
-        for j in range(TERMS):
+        for j in range(SERIES_TERMS):
             line[j::degree][:pieces] += points[:, :, j]
         line[degree:-1:degree] /= 2  # where two pieces meet
         knots = [0.0, *np.repeat(np.arange(pieces + 1.0), degree).tolist(), float(pieces)]
@@ -119,10 +121,10 @@ class Lookup:
 
 def lookup(write: Callable[[Array], Any], edges: tuple[float, float]) -> Lookup:
     """Return what `write` answers for arrays of lengths, analytic in them, as a table."""
-    nodes = chebyshev.chebpts1(TERMS)
-    to = chebyshev.chebvander(nodes, TERMS - 1) * (2 / TERMS)
+    nodes = chebyshev.chebpts1(SERIES_TERMS)
+    to = chebyshev.chebvander(nodes, SERIES_TERMS - 1) * (2 / SERIES_TERMS)
     to[:, 0] /= 2
-    at = (np.arange(PIECES)[:, None] + (nodes + 1) / 2) / PIECES
+    at = (np.arange(TABLE_PIECES)[:, None] + (nodes + 1) / 2) / TABLE_PIECES
     rows: dict[bytes, int] = {}
     values: list[Array] = []
 
@@ -135,8 +137,8 @@ def lookup(write: Callable[[Array], Any], edges: tuple[float, float]) -> Lookup:
         return _Place(rows[key])
 
     lengths = ((edges[0] + (edges[1] - edges[0]) * at) ** 4).ravel()
-    form = mapped(write(lengths), np.ndarray, kept)
-    series = np.reshape(values, (len(values), PIECES, TERMS)) @ to
+    form = map_leaves(write(lengths), np.ndarray, kept)
+    series = np.reshape(values, (len(values), TABLE_PIECES, SERIES_TERMS)) @ to
     return Lookup(np.ascontiguousarray(series.swapaxes(0, 1)), edges, form)
 
 
@@ -156,18 +158,18 @@ def recipe(write: Callable[..., Any], *sizes: int) -> Recipe:
         leaves.append(x)
         return _Place(len(leaves) - 1)
 
-    form = mapped(write(*[ca.vertsplit(group) for group in groups]), ca.SX, kept)
+    form = map_leaves(write(*[ca.vertsplit(group) for group in groups]), ca.SX, kept)
     return Recipe(ca.Function("recipe", groups, [ca.vertcat(*leaves)], {"cse": True}), form)
 
 
-def mapped(x: Any, kind: type, change: Callable[[Any], Any]) -> Any:
+def map_leaves(x: Any, kind: type, change: Callable[[Any], Any]) -> Any:
     """Return a nested answer of lists and dataclasses with every leaf of a kind changed."""
     if isinstance(x, float):  # most of them
         return x
     if isinstance(x, kind):
         return change(x)
     if isinstance(x, list | tuple):
-        return type(x)(mapped(one, kind, change) for one in x)
+        return type(x)(map_leaves(one, kind, change) for one in x)
     if is_dataclass(x) and not isinstance(x, type):
-        return type(x)(*[mapped(getattr(x, f.name), kind, change) for f in fields(x)])
+        return type(x)(*[map_leaves(getattr(x, f.name), kind, change) for f in fields(x)])
     return x

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SuppleError
 from ..invariants import beam_points
-from ..shapes import PLANES, EndLoad, Shapes
+from ..shapes import PLANES, EndLoad, LinkShapes
 from ..theory import AnyBeam, Beam
 from ..varying import VaryingBeam
 from .rates import Rate, call
@@ -40,7 +40,7 @@ from .weighted import MovingWeights
 __all__ = [
     "ROWS",
     "Beta",
-    "Family",
+    "ShapeFamily",
     "Shortening",
     "SlideIntegrals",
     "SlidingShapes",
@@ -62,7 +62,7 @@ ROWS = PLANES | {"axial": (0, 0, 1.0), "torsion": (3, 3, 1.0)}
 
 
 @dataclass(frozen=True)
-class Family:
+class ShapeFamily:
     """Functions of (eta, l) that shapes are made of: those of bending, in both planes, or of twist.
 
     Attributes:
@@ -177,7 +177,7 @@ class SlidingShapes(ABC):
         held: Scalar = None,
         beta: Beta = None,
         start: float | None = None,
-    ) -> tuple[Family, Family | None]:
+    ) -> tuple[ShapeFamily, ShapeFamily | None]:
         """Return the functions of bending and of twist at a free length."""
 
     @abstractmethod
@@ -191,7 +191,7 @@ class SlidingShapes(ABC):
         """Return displacements and rotations (.., 6, k) at fractions of free lengths."""
 
     @abstractmethod
-    def shaped(self, l: float) -> Shapes:
+    def shapes_at(self, l: float) -> LinkShapes:
         """Return the shapes at a free length as those of a link that does not slide."""
 
     @abstractmethod
@@ -232,9 +232,9 @@ class SlidingShapes(ABC):
         if start is not None and isinstance(beam, VaryingBeam):
             weights = MovingWeights(beam, np.array([start, 1.0]))
             eta = start + (1 - start) * (1 + np.polynomial.legendre.leggauss(3)[0]) / 2
-            powers = weights.projected(np.stack([eta**k for k in range(3)], axis=-1)[None])
+            powers = weights.project_to_series(np.stack([eta**k for k in range(3)], axis=-1)[None])
             m, first, second = weights.moments(0, 3, l).values(powers)
-            one = weights.projected(np.ones((1, 1, 1)))
+            one = weights.project_to_series(np.ones((1, 1, 1)))
             about = [l * weights.moments(column, 1, l).values(one)[0] for column in (9, 8, 7)]
             return l * m, l * l * first, l * l * l * second, about
         if start is not None and isinstance(beam, Beam):
@@ -298,8 +298,8 @@ class StiffRod(SlidingShapes):
     kinds: tuple[str, ...] = ()
     member: tuple[int, ...] = ()
 
-    def families(self, *_: Any, **__: Any) -> tuple[Family, Family | None]:
-        return Family([[]], [], [], [], [], [], []), None
+    def families(self, *_: Any, **__: Any) -> tuple[ShapeFamily, ShapeFamily | None]:
+        return ShapeFamily([[]], [], [], [], [], [], []), None
 
     def shortening(self, *_: Any, **__: Any) -> Shortening:
         return Shortening((), [[]], [[]], [], [], [])
@@ -307,8 +307,8 @@ class StiffRod(SlidingShapes):
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
         return np.zeros((*np.broadcast(l, eta).shape, 6, 0))
 
-    def shaped(self, l: float) -> Shapes:
-        return Shapes(np.array([0.0, l]), np.zeros((1, 6, 0, 1)), ())
+    def shapes_at(self, l: float) -> LinkShapes:
+        return LinkShapes(np.array([0.0, l]), np.zeros((1, 6, 0, 1)), ())
 
     def spot(self, *_: Any, **__: Any) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
         return [], []

@@ -15,18 +15,25 @@ import numpy as np
 from numpy.polynomial import chebyshev, legendre
 from numpy.typing import NDArray
 
-from .clamped_mass import Stroke, chebyshev_at, settled
+from .clamped_mass import Stroke, chebyshev_at, truncate_series
 from .rates import Rate, place, variable
 from .shapes import Matrix, Shortening
 
-__all__ = ["Bent", "ShortTable", "running_points", "short_table", "shortened", "shortened_at"]
+__all__ = [
+    "ClampedMassShape",
+    "ShortTable",
+    "foreshortening",
+    "running_points",
+    "short_table",
+    "shortened_at",
+]
 
 Array = NDArray[np.float64]
 Scalar = Any
 
 
 @dataclass(frozen=True)
-class Bent:
+class ClampedMassShape:
     """A clamped-mass shape: its coefficients of cos y, sin y, exp(y - beta), exp(-y)."""
 
     b: Rate
@@ -70,8 +77,8 @@ def running_points(rate: float) -> tuple[Array, Array, Array]:
     return (t + 1) / 2, w / 2, below @ np.linalg.inv(V) / 2
 
 
-def shortened(
-    modes: Sequence[Bent],
+def foreshortening(
+    modes: Sequence[ClampedMassShape],
     pairs: tuple[tuple[int, int], ...],
     l: Scalar,
     points: tuple[Array, Array, Array],
@@ -90,7 +97,7 @@ def shortened(
         g = [a[0] * b[0] * -half / variable(l) for a, b in one]
         g1 = [(a[1].value * b[0].value + a[0].value * b[1].value) * -half / l for a, b in one]
         first = before[k] if start else Rate(0.0)
-        below = [first + _weighted(row, g) for row in S.tolist()]
+        below = [first + _weighted_sum(row, g) for row in S.tolist()]
         # F(eta, l) of a material point; g = F_eta with its rate at fixed eta, g1 = F_eta eta
         row = []
         for f, a, a1, spot in zip(below, g, g1, at, strict=True):
@@ -98,7 +105,7 @@ def shortened(
             second = f.second + 2 * a.first * e + a1 * e * e + a.value * spot.second
             row.append(Rate(f.value, f.first + a.value * e, second))
         F.append(row)
-        tips.append(first + _weighted(weights.tolist(), g))
+        tips.append(first + _weighted_sum(weights.tolist(), g))
     N = [[mode.at(x) for x in at] for mode in modes]
     w, x = weights.tolist(), eta.tolist()
     parts, others = _parts(F, w), _parts(N, [1.0] * len(w))
@@ -114,7 +121,7 @@ def shortened(
 
 
 def shortened_at(
-    modes: Sequence[Bent],
+    modes: Sequence[ClampedMassShape],
     pairs: tuple[tuple[int, int], ...],
     l: Rate,
     eta: Rate,
@@ -127,11 +134,11 @@ def shortened_at(
     for i, j in pairs:
         products = [a * b for a, b in zip(slopes[i], slopes[j], strict=True)]
         half = 0.5 if i == j else 1.0
-        out.append(eta * _weighted((-half * weights).tolist(), products) / l)
+        out.append(eta * _weighted_sum((-half * weights).tolist(), products) / l)
     return out
 
 
-def _weighted(weights: list[float], values: list[Rate]) -> Rate:
+def _weighted_sum(weights: list[float], values: list[Rate]) -> Rate:
     out = Rate(0.0)
     for w, value in zip(weights, values, strict=True):
         out = out + value * w
@@ -216,7 +223,7 @@ def short_table(
             table = getattr(found, name)
             entry = table[d][e][p][r] if name in ("gram", "against") else table[d][p]
         values = entry * l ** (d + e + (2 if name == "gram" else 1))
-        series = settled(chebyshev.chebfit(t, values, degree))
+        series = truncate_series(chebyshev.chebfit(t, values, degree))
         if series is None:
             return None
         out.append(series)

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..invariants import foreshortening, gauss_points
-from ..shapes import Shapes
+from ..shapes import LinkShapes
 from ..theory import AnyBeam
 from ..varying import VaryingBeam
 from .recipes import symbolic
 from .shapes import ROWS
-from .weighted import Moments, MovingWeights, piecewise
+from .weighted import MovingWeights, WeightedMoments, piecewise
 
 __all__ = ["layered_shortening", "moments_of", "short_tables", "tables"]
 
@@ -55,10 +55,14 @@ class _Rule:
             return np.asarray(np.tensordot(self.weights, values, 1) + peaks.sum(axis=0))
         pieces = len(self.moving.pieces) - 1
         shaped = values.reshape(pieces, self.degree + 1, *values.shape[1:])
-        return np.concatenate([self.moving.projected(shaped), np.moveaxis(peaks, 0, -1)], axis=-1)
+        return np.concatenate(
+            [self.moving.project_to_series(shaped), np.moveaxis(peaks, 0, -1)], axis=-1
+        )
 
 
-def _rule(beam: AnyBeam, shapes: Shapes, points: int, degree: int, start: float | None) -> _Rule:
+def _rule(
+    beam: AnyBeam, shapes: LinkShapes, points: int, degree: int, start: float | None
+) -> _Rule:
     L, first = beam.L, (start or 0.0) * beam.L
     inner = shapes.breaks[shapes.breaks > first]
     breaks = np.append(first, inner)
@@ -83,7 +87,7 @@ class _Carried:
     peaks: Array
 
 
-def _carried(f: Sequence[Array], rule: _Rule, L: float, p: int) -> _Carried:
+def _at_material_points(f: Sequence[Array], rule: _Rule, L: float, p: int) -> _Carried:
     """From f, f' and f'' by eta at x, below the edges and above them, one after the other."""
     left = (1 - np.concatenate([rule.x, rule.edges, rule.edges]) / L)[:, None]
     every = [
@@ -130,7 +134,7 @@ def _means(A: list[_Carried], rule: _Rule, eta: Array, at: Array) -> list[Array]
 
 
 def tables(
-    beam: AnyBeam, layers: tuple[Shapes, ...], start: float | None
+    beam: AnyBeam, layers: tuple[LinkShapes, ...], start: float | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the integrals of bending and of twist, and end values."""
     L, degree, kinds = beam.L, layers[0].degree, layers[0].kinds
@@ -141,7 +145,7 @@ def tables(
         rows, order = [ROWS[kinds[j]][0] for j in columns], 1 if twists else 2
         own, x = layers[:1] if twists else layers, _places(rule)
         f = [[one.at(x, d)[:, rows, columns] * L**d for d in range(4)] for one in own]
-        N = [_carried(part, rule, L, 2 * s) for s, part in enumerate(f)]
+        N = [_at_material_points(part, rule, L, 2 * s) for s, part in enumerate(f)]
         same, inside = np.equal.outer(rows, rows), slice(len(rule.x))
         end = [[one.at(L, d)[0][rows, columns] * L**d for d in range(2)] for one in own]
         bent, sheared = f[0][order][inside], f[-1][1][inside]
@@ -159,7 +163,7 @@ def tables(
         if len(own) > 1:
             table["sheared"] = rule.over(sheared[:, :, None] * sheared[:, None] * same)
         if not twists and beam.at([L / 2])[0, 7:9].any():
-            psi = [_carried(f[0][1:], rule, L, 1)]
+            psi = [_at_material_points(f[0][1:], rule, L, 1)]
             table["turned"] = (
                 _products(psi, psi, rule),
                 _means(psi, rule, np.ones_like(eta), np.ones_like(at)),
@@ -168,16 +172,21 @@ def tables(
     return out[0], out[1]
 
 
-def short_tables(beam: AnyBeam, layers: tuple[Shapes, ...], start: float | None) -> dict[str, Any]:
+def short_tables(
+    beam: AnyBeam, layers: tuple[LinkShapes, ...], start: float | None
+) -> dict[str, Any]:
     """Return the integrals of phi = l F, the foreshortening of pairs of shapes of bending."""
     L, degree, kinds = beam.L, layers[0].degree, layers[0].kinds
     rule = _rule(beam, layers[0], 2 * degree + 2, 4 * degree, start)
     columns = [j for j, kind in enumerate(kinds) if kind != "torsion"]
     rows, x = [ROWS[kinds[j]][0] for j in columns], _places(rule)
     each = [[one.at(x, d)[:, rows, columns] * L**d for d in range(3)] for one in layers]
-    N = [_carried(part, rule, L, 2 * s) for s, part in enumerate(each)]
-    pairs, phi = layered_shortening(layers, lambda one: _shortened(one, np.append(x, L)))
-    F = [_carried([f[:-1] for f in part], rule, L, 1 + 2 * s) for s, part in enumerate(phi)]
+    N = [_at_material_points(part, rule, L, 2 * s) for s, part in enumerate(each)]
+    pairs, phi = layered_shortening(layers, lambda one: _foreshortening_pairs(one, np.append(x, L)))
+    F = [
+        _at_material_points([f[:-1] for f in part], rule, L, 1 + 2 * s)
+        for s, part in enumerate(phi)
+    ]
     eta, at = (rule.x / L)[:, None], (rule.edges / L)[:, None]
     return {
         "pairs": [(columns.index(a), columns.index(b)) for a, b in pairs],
@@ -191,7 +200,7 @@ def short_tables(beam: AnyBeam, layers: tuple[Shapes, ...], start: float | None)
 
 
 def layered_shortening(
-    layers: tuple[Shapes, ...], of: Callable[[Shapes], tuple[Any, Any]]
+    layers: tuple[LinkShapes, ...], of: Callable[[LinkShapes], tuple[Any, Any]]
 ) -> tuple[Any, list[Any]]:
     """Return pairs, and what is quadratic in F + s G by powers of s."""
     bent = layers[0]
@@ -199,13 +208,15 @@ def layered_shortening(
     if len(layers) == 1:
         return pairs, [plain]
     more, less = (
-        of(Shapes(bent.breaks, bent.coefficients + s * layers[1].coefficients, bent.kinds))[1]
+        of(LinkShapes(bent.breaks, bent.coefficients + s * layers[1].coefficients, bent.kinds))[1]
         for s in (1, -1)
     )
     return pairs, [plain, (more - less) / 2, (more + less) / 2 - plain]
 
 
-def _shortened(shapes: Shapes, at: Array) -> tuple[tuple[tuple[int, int], ...], Array]:
+def _foreshortening_pairs(
+    shapes: LinkShapes, at: Array
+) -> tuple[tuple[tuple[int, int], ...], Array]:
     """Pairs of shapes; phi = l F and its first two derivatives by eta (3, n, pairs) at places."""
     L = float(shapes.breaks[-1])
     pairs, moved = foreshortening(shapes, at)
@@ -221,7 +232,7 @@ def _shortened(shapes: Shapes, at: Array) -> tuple[tuple[tuple[int, int], ...], 
     )
 
 
-def moments_of(l: Scalar, table: dict[str, Any], column: int) -> Moments | None:
+def moments_of(l: Scalar, table: dict[str, Any], column: int) -> WeightedMoments | None:
     """Return what a table's series are summed with at a free length, a property inside."""
     rule: _Rule = table["rule"]
     if rule.moving is None:
@@ -234,4 +245,4 @@ def moments_of(l: Scalar, table: dict[str, Any], column: int) -> Moments | None:
     else:
         at = [np.where(np.isfinite(here := beam.at(x)[:, column]), here, 0.0) for x in places]
         peaks = [each if np.ndim(l) else float(each[0]) for each in at]
-    return Moments([*found.value, *peaks], [*found.first, *(0.0 * x for x in peaks)])
+    return WeightedMoments([*found.value, *peaks], [*found.first, *(0.0 * x for x in peaks)])

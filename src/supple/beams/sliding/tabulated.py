@@ -20,19 +20,19 @@ from numpy.typing import NDArray
 
 from .clamped_mass import Stroke
 from .rates import Rate
-from .recipes import mapped, symbolic
+from .recipes import map_leaves, symbolic
 from .shapes import Matrix
 
 __all__ = [
-    "Along",
     "Nodes",
     "Rule",
-    "carried",
+    "StrokeSeries",
+    "as_rate",
+    "at_material_points",
     "legendre_at",
     "means",
     "powers",
     "products",
-    "rated",
     "rule_of",
     "series_of",
     "times",
@@ -45,7 +45,7 @@ Carried = tuple[list[Array], Array]
 
 
 @dataclass(frozen=True)
-class Along:
+class StrokeSeries:
     """A nested answer along the stroke: Chebyshev series (r, c), their numbers in its places."""
 
     stroke: Stroke
@@ -67,7 +67,7 @@ class Along:
         else:
             found = np.asarray(chebyshev.chebval(t, self.rows.T))
             values = list(found) if np.ndim(l) else found.tolist()
-        return mapped(self.form, int, lambda k: values[k])
+        return map_leaves(self.form, int, lambda k: values[k])
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Nodes:
         """Return values at the end as Rates, still times powers of l."""
         return [Rate(*x) for x in np.moveaxis(self.rates(series.sum(axis=2)), 2, 0)]
 
-    def fitted(self, answer: Any) -> Along:
+    def fit_along_stroke(self, answer: Any) -> StrokeSeries:
         """Return an answer whose numbers are arrays (B,) at the nodes as one along the stroke."""
         rows: list[Array] = []
         known: dict[int, int] = {}
@@ -124,12 +124,14 @@ class Nodes:
                 rows.append(x)
             return known[id(x)]
 
-        form = mapped(answer, np.ndarray, kept)
+        form = map_leaves(answer, np.ndarray, kept)
         series = series_of(self.t, np.array(rows).T).T
         size = np.abs(series).max(axis=1, keepdims=True)
         last = [int(np.nonzero(row)[0].max()) for row in np.abs(series) > 1e-14 * size]
         series[np.arange(series.shape[1]) > np.array(last)[:, None]] = 0.0
-        return Along(self.stroke, np.array(series[:, : 1 + np.nonzero(series)[1].max()]), form)
+        return StrokeSeries(
+            self.stroke, np.array(series[:, : 1 + np.nonzero(series)[1].max()]), form
+        )
 
 
 def series_of(t: Array, values: Array) -> Array:
@@ -152,7 +154,7 @@ def legendre_at(eta: Array, terms: int) -> list[Array]:
     return [legendre.legval(2 * eta - 1, legendre.legder(series, d)).T * 2**d for d in range(3)]
 
 
-def carried(V: Array, rule: Rule, power: int) -> Carried:
+def at_material_points(V: Array, rule: Rule, power: int) -> Carried:
     """Return l^-power f at material points: f, l f_l and l^2 f_ll, (B, m, g), times l^power.
 
     `V` (3, B, m, p): its Legendre series with their rates. Last, what l f_l jumps by at the hub.
@@ -209,7 +211,7 @@ def powers(l: Scalar) -> list[Scalar]:
     return out
 
 
-def rated(x: Rate, by: list[Scalar]) -> Rate:
+def as_rate(x: Rate, by: list[Scalar]) -> Rate:
     """Return a Rate whose slopes were taken times l and l^2."""
     return Rate(x.value, x.first * by[1], x.second * by[2])
 

@@ -26,7 +26,7 @@ from ..varying import VaryingBeam, panel_nodes
 from .rates import Rate
 from .recipes import symbolic
 
-__all__ = ["Moments", "MovingWeights", "piecewise"]
+__all__ = ["MovingWeights", "WeightedMoments", "piecewise"]
 
 Array = NDArray[np.float64]
 Scalar = Any
@@ -71,7 +71,7 @@ class MovingWeights:
         padded = [np.pad(c, ((0, terms - len(c)), (0, 0))) for *_, c in self._panels]
         return np.array(edges), np.array(padded)
 
-    def projected(self, values: Array) -> Array:
+    def project_to_series(self, values: Array) -> Array:
         """Return series (.., p n) of values (p, g, ..) at Gauss points of the pieces, g of each."""
         g = values.shape[1]
         t, w = legendre.leggauss(g)
@@ -80,7 +80,7 @@ class MovingWeights:
         flat: Array = series.reshape(*series.shape[:-2], g * len(values))
         return flat
 
-    def moments(self, column: int, count: int, l: Scalar) -> Moments:
+    def moments(self, column: int, count: int, l: Scalar) -> WeightedMoments:
         """Return mu_pn (p n,) of one property, n below count, at a free length or at many (B,)."""
         import casadi as ca
 
@@ -109,9 +109,9 @@ class MovingWeights:
             self._functions[key] = ca.Function("moments", [x], parts)
         found = self._functions[key](l if symbolic(l) else np.atleast_2d(l))
         if symbolic(l):
-            return Moments(*(ca.vertsplit(part) for part in found))
+            return WeightedMoments(*(ca.vertsplit(part) for part in found))
         rows = [part.full() if np.ndim(l) else part.full()[:, 0] for part in found]
-        return Moments(*(list(part) for part in rows))
+        return WeightedMoments(*(list(part) for part in rows))
 
     @cached_property
     def _functions(self) -> dict[tuple[int, int], Any]:
@@ -120,7 +120,7 @@ class MovingWeights:
 
 
 @dataclass(frozen=True)
-class Moments:
+class WeightedMoments:
     """Moments of one property with their slopes along l: what series are summed with."""
 
     value: list[Scalar]
@@ -128,13 +128,13 @@ class Moments:
 
     def values(self, series: Array) -> Any:
         """Return the integrals (..) of functions with series (.., p n), nested lists."""
-        return _nested(_sums(series, self.value), series.shape[:-1])
+        return _reshape_list(_sums(series, self.value), series.shape[:-1])
 
     def rates(self, series: Array) -> Any:
         """Return the same as Rates, their second derivatives, which nobody asks for, NaN."""
         parts = [_sums(series, part) for part in (self.value, self.first)]
         flat = [Rate(value, first, math.nan) for value, first in zip(*parts, strict=True)]
-        return _nested(flat, series.shape[:-1])
+        return _reshape_list(flat, series.shape[:-1])
 
 
 def _sums(series: Array, mu: list[Scalar]) -> list[Scalar]:
@@ -149,12 +149,12 @@ def _sums(series: Array, mu: list[Scalar]) -> list[Scalar]:
     return [x if row.any() else 0.0 for x, row in zip(found, rows, strict=True)]
 
 
-def _nested(flat: list[Any], shape: tuple[int, ...]) -> Any:
+def _reshape_list(flat: list[Any], shape: tuple[int, ...]) -> Any:
     """A flat list as nested ones of a shape."""
     if len(shape) == 1:
         return flat
     step = len(flat) // shape[0] if shape[0] else 0
-    return [_nested(flat[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
+    return [_reshape_list(flat[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
 
 
 def piecewise(x: Scalar, breaks: Array, series: Array, order: int = 0) -> list[Scalar]:

@@ -76,7 +76,14 @@ def reproduce(paper: Paper = None, out: Out = None, json: Json = False) -> None:
                 print_table(
                     ("  table", "at, deg", "column", "mode>", "printed>", "ours>"),
                     [
-                        (f"  {c.table}", c.posture, c.column, str(c.mode), c.printed, c.told)
+                        (
+                            f"  {c.table}",
+                            c.posture,
+                            c.column,
+                            str(c.mode),
+                            c.printed,
+                            c.formatted_value,
+                        )
                         for c in cells
                     ],
                 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Lenient, Position, asked
+from ..arguments import At, File, Json, Lenient, Position, configuration_arguments
 from ..output import (
     plain,
     print_json,
@@ -68,7 +68,7 @@ def check(
         faults = problem.faults if isinstance(problem, RobotError) else [str(problem)]
         print_json({"file": file, "valid": False, "faults": list(faults)})
         raise typer.Exit(2) from None
-    place = asked(robot, at, position) if (at, position) != (None, None) else {}
+    place = configuration_arguments(robot, at, position) if (at, position) != (None, None) else {}
     seen, found = ask(robot, worst=worst, **place), _summary(robot)
     if json:
         engineer = {
@@ -131,6 +131,6 @@ def _summary(robot: Robot) -> dict[str, Any]:
         "architecture": described.architecture,
         "planar": asked.planar,
         "joints": len(asked.motors),
-        "told": asked.told,
+        "told": asked.description,
         "source": robot.source,
     }

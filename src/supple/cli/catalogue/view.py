@@ -8,7 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Lenient, Plot, Position, Save, asked, measure, refuse
+from ..arguments import (
+    At,
+    File,
+    Json,
+    Lenient,
+    Plot,
+    Position,
+    Save,
+    configuration_arguments,
+    measure,
+    refuse,
+)
 from ..output import check_places, plain, print_json, say, tell_places
 
 __all__ = ["view"]
@@ -97,7 +108,9 @@ def view(
     check_host(host, listen_on_network)
     robot = files.load(file, lenient=lenient)
     given = at is not None or position is not None
-    where: dict[str, Any] = asked(robot, at, position) if given else usual_pose(robot)
+    where: dict[str, Any] = (
+        configuration_arguments(robot, at, position) if given else usual_pose(robot)
+    )
     if plot is not None:
         from ...view.figures.robots import plot_robot
 

@@ -229,12 +229,12 @@ def _inside(found: xarray.Dataset) -> str:
 
 def _say_width(found: xarray.Dataset, width: float) -> None:
     """Say how well the roots are known, and what was counted; never of what was not computed."""
-    from ...studies.vibration.modes import WIDTH
+    from ...studies.vibration.modes import CERTIFIED_WIDTH
 
     count, total = (found.attrs[word] for word in ("computed", "configurations"))
     if count < total:
         say(f"{total - count:,} of {total:,} configurations were not computed.")
-    word = f"Certified{_inside(found)}" if width <= WIDTH else "Not certified"
+    word = f"Certified{_inside(found)}" if width <= CERTIFIED_WIDTH else "Not certified"
     which = "every root" if count == total else f"every root of the {count:,} that were computed"
     say(f"{word}: {which} lies in a counted bracket, the widest {width:.1e} of it.")
 

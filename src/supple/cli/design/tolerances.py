@@ -36,7 +36,7 @@ def tolerances(
     from ...studies.design.varied import Varied
 
     robot = files.load(file)
-    given = dict(_split(text) for text in within)
+    given = dict(_split_assignment(text) for text in within)
     theta = None if at is None else angles(at, "--at")
     place = None if position is None else numbers(position, "--position", 3)
     varied = Varied.of(robot, tuple(given), theta, place)
@@ -72,7 +72,7 @@ def tolerances(
         say(f"Modes {', '.join(searched)} do not simply rise or fall: their ends were searched.")
 
 
-def _split(text: str) -> tuple[str, str]:
+def _split_assignment(text: str) -> tuple[str, str]:
     """A path and what stands after the equals sign."""
     key, equals, value = text.partition("=")
     if not equals or not key or not value:

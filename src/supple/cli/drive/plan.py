@@ -150,7 +150,7 @@ def plan(
     else:
         goal = angles(end, "--to")
         ends = (_begin(arm, len(goal)) if start is None else angles(start, "--from"), goal)
-    found, told = _found(arm, by, ends, {k: v for k, v in given.items() if v is not None})
+    found, told = _compute_move(arm, by, ends, {k: v for k, v in given.items() if v is not None})
     _finish(arm, by, found, told, rate, out, json)
 
 
@@ -185,7 +185,9 @@ MAY = {
 }
 
 
-def _found(robot: Robot, by: str, ends: Any, given: dict[str, Any]) -> tuple[Trajectory, Any]:
+def _compute_move(
+    robot: Robot, by: str, ends: Any, given: dict[str, Any]
+) -> tuple[Trajectory, Any]:
     """The move, and what else is known of it."""
     from ...architectures.kinds import architecture_of
     from ...beams.basis import AssumedModes

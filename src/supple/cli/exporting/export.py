@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Position, asked
+from ..arguments import At, File, Json, Position, configuration_arguments
 from ..output import digits, plain, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def export(
             raise SuppleError(f"--modes {modes}: give a whole number from 1")
         options["basis"] = AssumedModes(modes)
     if at is not None or position is not None:
-        place = asked(robot, at, position)
+        place = configuration_arguments(robot, at, position)
         options["theta0"] = where(robot, place.get("theta"), place.get("position")).theta[0]
     found = write(robot, to, out, count=count, name=name, **options)
     if json:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Position, asked
+from ..arguments import At, File, Json, Position, configuration_arguments
 from ..output import digits, plain, print_json, print_table, say
 
 __all__ = ["validate"]
@@ -48,7 +48,7 @@ def validate(
         raise SuppleError(f"--segments {segments}: give whole numbers, such as 8,16") from None
     theta: Any = None
     if at is not None or position is not None:
-        place = asked(robot, at, position)
+        place = configuration_arguments(robot, at, position)
         theta = where(robot, place.get("theta"), place.get("position")).theta[0]
     words = None if engines is None else [word.strip() for word in engines.split(",")]
     found = compare(robot, theta, words, segments=meshes, count=count)

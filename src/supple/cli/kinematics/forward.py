@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Position, angles, asked, numbers
+from ..arguments import At, File, Json, Position, angles, configuration_arguments, numbers
 from ..output import digits, plain, print_json, print_table, say, told_configuration
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def forward(
     from ...studies.kinematics.forward import forward as ask
 
     robot = files.load(file)
-    where = asked(robot, at, position)
+    where = configuration_arguments(robot, at, position)
     found = ask(robot, sag=sag, **where)
     if json:
         print_json(

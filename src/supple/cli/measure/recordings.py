@@ -36,7 +36,7 @@ Channels = Annotated[
 ]
 
 
-def _given(rate: float | None, band: str | None, channels: str | None) -> dict[str, Any]:
+def _reading_options(rate: float | None, band: str | None, channels: str | None) -> dict[str, Any]:
     """Options of both commands as the functions take them."""
     given: dict[str, Any] = {"rate": rate}
     if band is not None:
@@ -106,7 +106,7 @@ def resonances(
     if out is not None:
         check_place(out, files[0])
     pose = _pose_columns(robot, at, out)
-    given = _given(rate, band, channels)
+    given = _reading_options(rate, band, channels)
     found = ask(list(files), **given, count=count, force=force, excitation=excitation)  # type: ignore[arg-type]
     if out is not None:
         columns = {
@@ -196,7 +196,7 @@ def calibrate(
         if robot is None:
             raise SuppleError("--out writes the calibrated robot: give --robot as well")
         check_place(out, robot)
-    given = _given(rate, band, channels)
+    given = _reading_options(rate, band, channels)
     if at is not None:
         given["theta"] = angles(at, "--at")
     found = ask(

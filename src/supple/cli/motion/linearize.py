@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..arguments import At, File, Json, Plot, Position, asked, refuse
+from ..arguments import At, File, Json, Plot, Position, configuration_arguments, refuse
 from ..measured import output_of
 from ..output import (
     check_places,
@@ -97,7 +97,7 @@ def linearize(
     if elements is not None:
         refuse(context, NOT_ELEMENTS, "with --elements")
     model = model_of(robot, (modes, axial, torsion), elements, options)
-    where = asked(robot, at, position)
+    where = configuration_arguments(robot, at, position)
     theta = start_angles(model, where.get("position"), where.get("theta"))
     if theta is None:
         theta = model.chain.pose()[: model.joints]

@@ -16,13 +16,13 @@ from ..arguments import (
     Plot,
     Position,
     angles,
-    asked,
+    configuration_arguments,
     gains_of,
     numbers,
     one_or_list,
     refuse,
 )
-from ..measured import Measured, as_lists, measured, print_outputs
+from ..measured import Measured, as_lists, parse_outputs, print_outputs
 from ..output import (
     check_places,
     draw_answer,
@@ -138,7 +138,7 @@ def simulate(
     placed = any(given is not None for given in (at, position, trajectory, start))
     led = path or (architecture_of(robot).asked_by == "position" and not placed)
     told: dict[str, Any] = {"damping": damping, "modal_damping": modal_damping}
-    wanted = measured(outputs)
+    wanted = parse_outputs(outputs)
     if controller is None and led:
         told |= {"elements": elements, "start": "periodic" if steady else "static"}
         told |= {"outputs": wanted}
@@ -398,7 +398,7 @@ def _begin(
     if start is not None and (static or at is not None or position is not None):
         raise SuppleError("--start gives every coordinate: leave --at, --position, --static out")
     if position is not None:
-        asked(model.robot, None, position)  # says so unless it is a Delta
+        configuration_arguments(model.robot, None, position)  # says so unless it is a Delta
         place = numbers(position, "--position", 3)
         out = {"q0": "static" if static else None, "position": place}
         return out if at is None else {**out, "theta0": angles(at, "--at")}

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Plot, Position, Save, asked, joint_words, refuse
+from ..arguments import (
+    At,
+    File,
+    Json,
+    Plot,
+    Position,
+    Save,
+    configuration_arguments,
+    joint_words,
+    refuse,
+)
 from ..output import (
     check_places,
     digits,
@@ -100,7 +110,7 @@ def modes(
             hint = f"; did you mean {near}?" if near else ""
             raise SuppleError(f"--theory {theory}: it must be one of {', '.join(allowed)}{hint}")
         robot = with_theory(robot, theory)
-    where = asked(robot, at, position)
+    where = configuration_arguments(robot, at, position)
     choice: dict[str, Any] = {"method": method, "joints": joint_words(joints), **where}
     if theory == ALL:
         from ...studies.vibration.theories import theories as compare

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import At, File, Json, Plot, Position, asked, joint_words
+from ..arguments import At, File, Json, Plot, Position, configuration_arguments, joint_words
 from ..output import (
     check_places,
     digits,
@@ -83,7 +83,7 @@ def response(
 
     check_places(plot, None)
     robot = files.load(file)
-    where = asked(robot, at, position)
+    where = configuration_arguments(robot, at, position)
     try:  # such as 0:100:401
         low, high, count = frequency.split(":")
         ends, points = (float(low), float(high)), int(count)

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...view.wording import tidy
-from ..arguments import At, File, Gravity, Json, Plot, Position, Save, asked, numbers
-from ..measured import Measured, as_lists, measured, print_outputs
+from ..arguments import (
+    At,
+    File,
+    Gravity,
+    Json,
+    Plot,
+    Position,
+    Save,
+    configuration_arguments,
+    numbers,
+)
+from ..measured import Measured, as_lists, parse_outputs, print_outputs
 from ..output import (
     check_places,
     draw_answer,
@@ -58,9 +68,9 @@ def statics(
     robot = files.load(file)
     if gravity is not None:
         robot = robot.with_("gravity", numbers(gravity, "--gravity", 3))
-    where, by = asked(robot, at, position), architecture_of(robot).asked_by
+    where, by = configuration_arguments(robot, at, position), architecture_of(robot).asked_by
     load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
-    found = ask(robot, force=load[0], moment=load[1], outputs=measured(outputs), **where)
+    found = ask(robot, force=load[0], moment=load[1], outputs=parse_outputs(outputs), **where)
     if plot is not None:
         draw_answer(found, plot)
     if save is not None:

@@ -91,7 +91,7 @@ def workspace(
 
     check_places(plot, save, stored=True)
     robot = files.load(file)
-    bound = None if below is None else _bound(below)
+    bound = None if below is None else _parse_frequency(below)
     options: dict[str, Any] = {"points": points, "method": method}
     sides = {"x": x, "y": y, "z": z}
     options |= {w: _range(text, f"--{w}") for w, text in sides.items() if text is not None}
@@ -127,7 +127,7 @@ def workspace(
     tell_places(plot, save)
 
 
-def _bound(text: str) -> float:
+def _parse_frequency(text: str) -> float:
     """A frequency in rad/s, from hertz or with its unit."""
     word = text.strip().lower().replace(" ", "")
     factor = 2 * math.pi
@@ -155,7 +155,7 @@ def _range(text: str, option: str) -> Any:
     return ends[0] if len(ends) == 1 else (ends[0], ends[1])
 
 
-def _told(found: WorkspaceMap | JointMap, values: Any) -> tuple[str, ...]:
+def _readable_coordinates(found: WorkspaceMap | JointMap, values: Any) -> tuple[str, ...]:
     """Coordinates as one reads them: metres, or degrees of a joint that turns."""
     from ...architectures.kinds import architecture_of
 
@@ -177,7 +177,10 @@ def _print(robot: Robot, found: WorkspaceMap | JointMap, bound: float | None) ->
     rows = [("lowest", least, low), ("highest", most, high)]
     print_table(
         ("", "Hz>", "rad/s>", *(f"{name}>" for name in found.axes)),
-        [(word, digits(w / (2 * math.pi)), digits(w), *_told(found, at)) for word, w, at in rows],
+        [
+            (word, digits(w / (2 * math.pi)), digits(w), *_readable_coordinates(found, at))
+            for word, w, at in rows
+        ],
     )
     if bound is None:
         return
@@ -190,5 +193,5 @@ def _print(robot: Robot, found: WorkspaceMap | JointMap, bound: float | None) ->
     ends = (("from", points.min(axis=0)), ("to", points.max(axis=0)))
     print_table(
         ("they lie", *(f"{name}>" for name in found.axes)),
-        [(word, *_told(found, at)) for word, at in ends],
+        [(word, *_readable_coordinates(found, at)) for word, at in ends],
     )

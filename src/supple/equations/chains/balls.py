@@ -41,7 +41,7 @@ from ...kernels.scalars import (
 )
 from ...robot.joint import MechanismJoint, unit
 from ..evaluate import casadi
-from .sprung_turns import SprungTurns, Under
+from .sprung_turns import BearingCoupling, SprungTurns
 from .supports import Support
 
 __all__ = ["Ball", "joint_springs"]
@@ -68,14 +68,14 @@ class Ball(NamedTuple):
     friction: float
     rest: tuple[float, float, float]
     moves: tuple[int, ...] = ()
-    bearing: Under | None = None
+    bearing: BearingCoupling | None = None
 
     @property
     def places(self) -> tuple[int, ...]:
         """Places in q of all that it holds."""
         return (*self.turns, *self.moves)
 
-    def _pulled(self, q: Vector, t: Vector) -> tuple[Vector, Vector]:
+    def _spring_torque(self, q: Vector, t: Vector) -> tuple[Vector, Vector]:
         """e and y, mounted axes."""
         if self.bearing is None:
             return t, scale(self.stiffness, t)
@@ -85,20 +85,20 @@ class Ball(NamedTuple):
         flexible = np.eye(3) / self.stiffness + np.array(self.bearing.S)
         return t, matvec(np.linalg.inv(flexible).tolist(), t)
 
-    def stored(self, q: Vector) -> Scalar:
+    def spring_energy(self, q: Vector) -> Scalar:
         """Return the energy of its spring."""
         if not self.stiffness:
             return 0.0
-        e, y = self._pulled(q, _turned(self, [q[k] for k in self.turns])[0])
+        e, y = self._spring_torque(q, _rotation_vector(self, [q[k] for k in self.turns])[0])
         return mul(0.5, dot(e, y))
 
-    def held(self, q: Vector) -> list[tuple[int, Scalar]]:
+    def spring_forces(self, q: Vector) -> list[tuple[int, Scalar]]:
         """Return place and force of the spring on coordinates, dV/dq."""
         if not self.stiffness:
             return []
         angles = [q[k] for k in self.turns]
-        t, g = _turned(self, angles)
-        moment = y = self._pulled(q, t)[1]
+        t, g = _rotation_vector(self, angles)
+        moment = y = self._spring_torque(q, t)[1]
         pulls: Vector = []
         if self.bearing is not None:
             turned = cross(t, y)
@@ -153,7 +153,7 @@ def _attitude(angles: Vector) -> Matrix:
     return matmul(turned, axis_rotation([1, 0, 0], roll))
 
 
-def _turned(ball: Ball, angles: Vector) -> tuple[Vector, Scalar]:
+def _rotation_vector(ball: Ball, angles: Vector) -> tuple[Vector, Scalar]:
     """t (3,), the rotation vector from rest, mounted axes, and g."""
     Q = matmul(_attitude(angles), transpose(_attitude(list(ball.rest))))
     skew = [sub(Q[2][1], Q[1][2]), sub(Q[0][2], Q[2][0]), sub(Q[1][0], Q[0][1])]
@@ -176,7 +176,7 @@ def _turned(ball: Ball, angles: Vector) -> tuple[Vector, Scalar]:
 
 def joint_springs(
     joint: MechanismJoint,
-    under: Under | None,
+    under: BearingCoupling | None,
     places: tuple[int, ...],
     bearing: tuple[Support, tuple[int, ...]] | None,
     K: Array,
@@ -194,7 +194,10 @@ def joint_springs(
     cross, out = -1, list[Ball | SprungTurns]()
     if bearing is not None and under is not None:
         support, own = bearing
-        moves, cross = tuple(own[: support.columns.shape[1]]), own[-1] if support.crossed else -1
+        moves, cross = (
+            tuple(own[: support.columns.shape[1]]),
+            own[-1] if support.is_universal_cross else -1,
+        )
     if len(places) == 2:
         a, b = places
         turns, n = (a, cross, b), unit(tuple(np.cross(axes[0], axes[1])))

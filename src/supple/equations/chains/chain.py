@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from ...architectures.coordinate_map import CoordinateMap, Meaning, Slot
 from ...architectures.tree import Tree
 from ...beams.invariants import Invariants
-from ...beams.shapes import EndLoad, Shapes
-from ...beams.sliding.clamped_mass import SHORTEST
+from ...beams.shapes import EndLoad, LinkShapes
+from ...beams.sliding.clamped_mass import SHORTEST_FREE_FRACTION
 from ...beams.sliding.shapes import SlidingShapes
 from ...beams.theory import AnyBeam
 from ...errors import SuppleError
 from ...robot import MechanismLink
 from ...robot.joint import TURNS
 from ...structure import Structure
-from .sprung_turns import Under
+from .sprung_turns import BearingCoupling
 from .supports import Support
 
 __all__ = [
@@ -29,8 +29,8 @@ __all__ = [
     "ChainLink",
     "check_lengths",
     "check_link",
-    "denoised",
     "distal_loads",
+    "drop_rounding_noise",
     "mimics",
     "root_stiffness",
 ]
@@ -67,7 +67,7 @@ class ChainLink:
     p_PM: Array
     axis: Array | None
     inv: Invariants
-    shapes: Shapes | None
+    shapes: LinkShapes | None
     root_mass: Array
     tip_mass: Array
     rotor: float
@@ -82,7 +82,7 @@ class ChainLink:
     leading: tuple[Array, ...] = ()
     order: tuple[int, ...] = (0,)
     bearing: Support | None = None
-    under: Under | None = None
+    under: BearingCoupling | None = None
     mimic: tuple[int, float, float] | None = None
     floats: Support | None = None
 
@@ -141,7 +141,7 @@ class Chain:
         return {link: place for place, link in enumerate(self.joints)}
 
     @cached_property
-    def _left(self) -> tuple[list[tuple[int, ...]], ...]:
+    def _independent_places(self) -> tuple[list[tuple[int, ...]], ...]:
         """Places in q of springs, supports, passive and elastic coordinates, followers left out.
 
         One tuple for every sprung link, every support and, twice, every link.
@@ -170,23 +170,25 @@ class Chain:
     @cached_property
     def eps(self) -> dict[int, int]:
         """Place in q of the spring angle of each sprung link; one that follows has none."""
-        return {i: at[0] for i, at in zip(self.sprung, self._left[0], strict=True) if at}
+        return {
+            i: at[0] for i, at in zip(self.sprung, self._independent_places[0], strict=True) if at
+        }
 
     @cached_property
     def supports(self) -> dict[int, tuple[Support, tuple[int, ...]]]:
         """Bearings by their link, then the foundation as -1, with their places in q."""
-        places = zip(self._springs.items(), self._left[1], strict=True)
+        places = zip(self._springs.items(), self._independent_places[1], strict=True)
         return {i: (support, at) for (i, support), at in places}
 
     @property
     def passive(self) -> tuple[tuple[int, ...], ...]:
         """Places in q of the passive coordinates of each link."""
-        return tuple(self._left[2])
+        return tuple(self._independent_places[2])
 
     @cached_property
     def eta(self) -> tuple[slice, ...]:
         """Place in q of the elastic coordinates of each link."""
-        counts = [len(at) for part in self._left for at in part]
+        counts = [len(at) for part in self._independent_places for at in part]
         first = len(self.motors) + sum(counts[: -len(self.links)])
         edges = np.cumsum([first, *counts[-len(self.links) :]]).tolist()
         return tuple(slice(a, b) for a, b in pairwise(edges))
@@ -213,7 +215,7 @@ class Chain:
         last = [(i, len(link.leading)) for i, link in enumerate(self.links)]
         return tuple(self.bodies.index(each) for each in last)
 
-    def felt(self, i: int, turn: int = 0) -> list[int]:
+    def turning_coordinates(self, i: int, turn: int = 0) -> list[int]:
         """Places in q of what turns link i about one of its axes: theta and eps, or a passive."""
         if turn < 0 or self.links[i].axis is None:
             return []
@@ -222,7 +224,7 @@ class Chain:
             return [self.passive[i][k] if k >= 0 else self.supports[i][1][-1]]
         return [table[i] for table in (self.theta, self.eps) if i in table]
 
-    def within(self, n: int) -> list[int]:
+    def elastic_coordinates(self, n: int) -> list[int]:
         """Places in q of the elastic coordinates of body n: of a support, or a link's own."""
         i, turn = self.bodies[n]
         if turn < 0:
@@ -259,7 +261,7 @@ class Chain:
         A rigid carriage may stand at zero and below, unless something sits along it.
         """
         link, whole = self.links[i], self.links[i].inv.length
-        least = -math.inf if link.shapes is None else SHORTEST * whole
+        least = -math.inf if link.shapes is None else SHORTEST_FREE_FRACTION * whole
         return max([least, *(x * (1 - 1e-12) for x, *_ in link.stations)]), whole * (1 + 1e-12)
 
     @property
@@ -306,7 +308,7 @@ class Chain:
             K[np.ix_(places, places)] = support.K
         for link, part in zip(self.links, self.eta, strict=True):
             if link.slide is None:
-                K[part, part] = denoised(link.inv.K)
+                K[part, part] = drop_rounding_noise(link.inv.K)
         return K
 
 
@@ -364,7 +366,7 @@ def _slots(chain: Chain) -> list[Slot]:
     return slots
 
 
-def denoised(A: Array) -> Array:
+def drop_rounding_noise(A: Array) -> Array:
     """Return a positive matrix with the rounding noise off its diagonal set to zero."""
     d = np.sqrt(np.abs(np.diag(A)))
     return np.where(np.abs(A) <= 1e-13 * np.outer(d, d), 0.0, A)

@@ -41,18 +41,18 @@ from .forces import (
     joint_side,
     rubbing,
     slider_forces,
+    spring_extension,
     strain,
-    strained,
 )
-from .link_inertia import Numbers, Pose, Station, kinematics, parent
+from .link_inertia import CarryingSection, LinkNumbers, LinkPose, kinematics, parent
 from .recursions import Balance, SectionLoads, balance, forward, inverse, mass_matrix
-from .sliders import Slider, resolved
+from .sliders import Slider, numbers_at_lengths
 from .sprung_turns import SprungTurns
 from .supports import support_numbers
 
 __all__ = [
+    "ChainEquations",
     "Frames",
-    "Laws",
     "LoadedSection",
     "balance_of",
     "first_moment",
@@ -65,13 +65,13 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-Frames = list[tuple[Vector, list[Vector], Pose]]
+Frames = list[tuple[Vector, list[Vector], LinkPose]]
 
 
-def numbers(link: ChainLink) -> Numbers:
+def numbers(link: ChainLink) -> LinkNumbers:
     """Return a link's numbers as nested lists; rounding noise of constant rotations is dropped."""
     inv, clean = link.inv, _clean
-    return Numbers(
+    return LinkNumbers(
         R_PM=clean(link.R_PM),
         p_PM=clean(link.p_PM),
         axis=None if link.axis is None else clean(link.axis),
@@ -93,7 +93,7 @@ def numbers(link: ChainLink) -> Numbers:
         rotor=0.0 if link.spring is not None else float(link.rotor),
         parent=link.parent,
         carrier=link.carrier,
-        stations=tuple(Station(x, N.tolist(), Psi.tolist()) for x, N, Psi in link.stations),
+        stations=tuple(CarryingSection(x, N.tolist(), Psi.tolist()) for x, N, Psi in link.stations),
     )
 
 
@@ -106,30 +106,36 @@ def _gather(chain: Chain, efforts: Vector, elastic: list[Vector]) -> Vector:
     """Forces on q from those on the joints' own coordinates: both theta and eps feel the joint."""
     out: Vector = [0.0] * chain.size
     for n, (i, turn) in enumerate(chain.bodies):
-        for place in chain.felt(i, turn):
+        for place in chain.turning_coordinates(i, turn):
             out[place] = efforts[n]
-        for place, value in zip(chain.within(n) if elastic[n] else [], elastic[n], strict=True):
+        for place, value in zip(
+            chain.elastic_coordinates(n) if elastic[n] else [], elastic[n], strict=True
+        ):
             out[place] = value
     return out
 
 
 def _places(chain: Chain, body: int, row: int) -> list[int]:
     """Where entry `row` of a body (0 its joint, then its elastic coordinates) stands in q."""
-    return [chain.within(body)[row - 1]] if row else chain.felt(*chain.bodies[body])
+    return (
+        [chain.elastic_coordinates(body)[row - 1]]
+        if row
+        else chain.turning_coordinates(*chain.bodies[body])
+    )
 
 
 def _bodies(
     chain: Chain,
-    links: list[Numbers | Slider],
+    links: list[LinkNumbers | Slider],
     eta: list[Vector],
     held: list[Vector] | None = None,
-) -> list[Numbers]:
+) -> list[LinkNumbers]:
     """The links as the recursions run over them, supports and leading turns as bodies, too."""
     own = [[part[n] for n in chain.body] for part in (eta, held or eta)]
-    found = resolved(links, own[0], own[1] if held else None)
+    found = numbers_at_lengths(links, own[0], own[1] if held else None)
     if len(chain.body) == len(chain.bodies):
         return found
-    out: list[Numbers] = []
+    out: list[LinkNumbers] = []
     if chain.foundation is not None:
         out.append(support_numbers(chain.foundation, replace(_TURN, parent=-1)))
     ground = len(out) - 1
@@ -166,7 +172,7 @@ def _bodies(
 
 
 _NONE: list[Vector] = [[], [], []]
-_TURN = Numbers(
+_TURN = LinkNumbers(
     R_PM=identity(3),
     p_PM=[0.0] * 3,
     axis=None,
@@ -199,7 +205,7 @@ class Push:
     per_length: bool = False
 
 
-def _present(pushes: Sequence[Push], links: list[Numbers]) -> SectionLoads:
+def _present(pushes: Sequence[Push], links: list[LinkNumbers]) -> SectionLoads:
     """Pushes on bodies as they are: those per metre times the free length."""
     out: list[tuple[int, int, Vector]] = []
     for push in pushes:
@@ -211,17 +217,17 @@ def _present(pushes: Sequence[Push], links: list[Numbers]) -> SectionLoads:
 
 
 @dataclass(frozen=True)
-class Laws(Equations):
+class ChainEquations(Equations):
     """Expressions of the equations of motion of one Chain in any scalars, lists in, lists out."""
 
-    links: list[Numbers | Slider]
+    links: list[LinkNumbers | Slider]
     # Constant wrenches on sections: `loads` have a potential and act together with the weight;
     # `pushes` have none (moments in space, places that a beam slides along) and do work
     loads: SectionLoads = ()
     pushes: tuple[Push, ...] = ()
 
     @cached_property
-    def turned(self) -> tuple[list[Numbers | Slider], list[Any], list[Any]]:
+    def end_coordinate_links(self) -> tuple[list[LinkNumbers | Slider], list[Any], list[Any]]:
         """The links in end coordinates zeta = B eta, with B and its inverse of every link."""
         found = [end_coordinates(link) for link in self.chain.links]
         links = [
@@ -234,7 +240,7 @@ class Laws(Equations):
     def turned_forces(self) -> tuple[list[Any], Any]:
         """Stiffness of every link, and damping of them all (N, N), in end coordinates."""
         whole, K = np.eye(self.chain.size), []
-        for i, A in enumerate(self.turned[2]):
+        for i, A in enumerate(self.end_coordinate_links[2]):
             own = np.ix_(self.chain.own(i), self.chain.own(i))
             T = np.reshape(A, (len(A), len(A)))
             whole[own] = T
@@ -286,14 +292,14 @@ class Laws(Equations):
         """
         rows = slice(0, self.chain.stiff)
         rest = [0.0] * (self.chain.size - rows.stop)
-        bent = strained(self, q)
+        bent = spring_extension(self, q)
         lossy = self.D if D is None else D
         loss = matvec(lossy[rows], damped_rates(self, q, qd))
         felt = vadd(negate(matvec(self.K[rows], bent)), negate(loss))
         for k, torque in enumerate(rubbing(self.friction, qd, self.chain)):
             felt[k] = sub(felt[k], torque)
         out = felt + rest
-        held = [x for ball in self.balls for x in ball.held(q) + ball.lost(q, qd, coulomb)]
+        held = [x for ball in self.balls for x in ball.spring_forces(q) + ball.lost(q, qd, coulomb)]
         for place, force in held:
             out[place] = sub(out[place], force)
         for i, own in slider_forces(self, q, qd, lossy):
@@ -305,7 +311,9 @@ class Laws(Equations):
         """Accelerations under efforts tau, (joints,)."""
         ends = self.forward_ends(self._to_ends(q), self._to_ends(qd), tau, wrench)
         out = list(ends)
-        for A, part, link in zip(self.turned[2], self.chain.eta, self.links, strict=True):
+        for A, part, link in zip(
+            self.end_coordinate_links[2], self.chain.eta, self.links, strict=True
+        ):
             if not isinstance(link, Slider):
                 out[part] = matvec(A, ends[part])
         return out
@@ -313,7 +321,9 @@ class Laws(Equations):
     def _to_ends(self, q: Vector) -> Vector:
         """q with the end coordinates zeta = B eta of every link in place of eta."""
         out = list(q)
-        for B, part, link in zip(self.turned[1], self.chain.eta, self.links, strict=True):
+        for B, part, link in zip(
+            self.end_coordinate_links[1], self.chain.eta, self.links, strict=True
+        ):
             if not isinstance(link, Slider):
                 out[part] = matvec(B, q[part])
         return out
@@ -331,10 +341,10 @@ class Laws(Equations):
         applied = vadd(self.forces(x, xd, D), list(tau) + [0.0] * (chain.size - len(tau)))
         torque: Vector = [
             applied[places[-1]] if places else 0.0
-            for places in (chain.felt(i, turn) for i, turn in chain.bodies)
+            for places in (chain.turning_coordinates(i, turn) for i, turn in chain.bodies)
         ]
         elastic: list[Vector] = [
-            [applied[place] for place in chain.within(n)] if turn < 0 else []
+            [applied[place] for place in chain.elastic_coordinates(n)] if turn < 0 else []
             for n, (_, turn) in enumerate(chain.bodies)
         ]
         for i, (n, link, K) in enumerate(zip(chain.body, self.links, stiff, strict=True)):
@@ -344,7 +354,7 @@ class Laws(Equations):
                 lost = matvec(D[chain.eta[i]], speeds)
                 elastic[n] = vadd(negate(matvec(K, zeta[n])), negate(lost))
         g = list(map(float, chain.gravity))
-        links, tip = _bodies(chain, self.turned[0], zeta), chain.body[chain.tip]
+        links, tip = _bodies(chain, self.end_coordinate_links[0], zeta), chain.body[chain.tip]
         found = forward(
             links,
             (s, sd),
@@ -440,7 +450,7 @@ class Laws(Equations):
         if gravity is None and not any(g):
             return out
         own = [[q[place] for place in self.chain.own(i)] for i in range(len(self.links))]
-        links = resolved(self.links, own)
+        links = numbers_at_lengths(self.links, own)
         if self.chain.foundation is not None:  # its body, and hubs of links that slide on the base
             stands, (p, R) = self.chain.foundation.mass.tolist(), base_frame(self.chain, q)
             moment = vadd(scale(stands[0][0], p), matvec(R, first_moment(stands)))
@@ -456,7 +466,10 @@ class Laws(Equations):
 
 
 def _motion(
-    laws: Laws, x: tuple[Vector, Vector, Vector], gravity: bool | Vector, wrench: Vector | None
+    laws: ChainEquations,
+    x: tuple[Vector, Vector, Vector],
+    gravity: bool | Vector,
+    wrench: Vector | None,
 ) -> Any:
     """A motion q, qd, qdd as the recursions take it."""
     chain = laws.chain
@@ -470,8 +483,8 @@ def _motion(
 
 
 def balance_of(
-    laws: Laws, x: tuple[Vector, Vector, Vector], gravity: bool, wrench: Vector | None
-) -> tuple[Balance, list[Numbers], tuple[Vector, list[Vector]]]:
+    laws: ChainEquations, x: tuple[Vector, Vector, Vector], gravity: bool, wrench: Vector | None
+) -> tuple[Balance, list[LinkNumbers], tuple[Vector, list[Vector]]]:
     """Return what every root and section carries in a motion q, qd, qdd, bodies side by side.
 
     Also the links as the recursions saw them, and the joints' coordinates with etadd.
@@ -523,7 +536,7 @@ class LoadedSection:
     per_length: bool = False
 
 
-def loaded_laws(laws: Laws, sections: Sequence[LoadedSection]) -> Laws:
+def loaded_laws(laws: ChainEquations, sections: Sequence[LoadedSection]) -> ChainEquations:
     """Return the equations with constant wrenches on sections of links.
 
     A force on material that does not change has a potential. A moment has one in the plane only; a
@@ -570,12 +583,12 @@ def laws_of(
     ratios: Sequence[Sequence[float]] = (),
     springs: tuple[Array, tuple[float, ...]] | None = None,
     balls: tuple[Ball | SprungTurns, ...] = (),
-) -> Laws:
+) -> ChainEquations:
     """Return the equations of a chain with its own numbers; ratios: of each slider's damping.
 
     `springs`: (N, N) stiffness of passive joints, and where they are unloaded, (N,).
     """
-    links: list[Numbers | Slider] = []
+    links: list[LinkNumbers | Slider] = []
     for i, link in enumerate(chain.links):
         plain = numbers(link)
         if link.slide is not None:
@@ -587,4 +600,4 @@ def laws_of(
             links.append(plain)
     K, rest = (0.0, ()) if springs is None else springs
     stiff = (chain.stiffness() + K).tolist()
-    return Laws(chain, links, stiff, D.tolist(), friction, rest, balls)
+    return ChainEquations(chain, links, stiff, D.tolist(), friction, rest, balls)

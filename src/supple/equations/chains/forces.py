@@ -26,9 +26,9 @@ __all__ = [
     "rubbing",
     "slider_forces",
     "sliders",
+    "spring_extension",
     "stiffness",
     "strain",
-    "strained",
 ]
 
 CREEP = 0.01  # rad/s, within which the friction of a joint that turns changes its sign
@@ -109,8 +109,10 @@ def joint_side(chain: Chain, x: Vector) -> tuple[Vector, list[Vector]]:
     """
     s: Vector = []
     for i, turn in chain.bodies:
-        s.append(total([x[place] for place in chain.felt(i, turn)]))
-    return s, [[x[place] for place in chain.within(n)] for n in range(len(chain.bodies))]
+        s.append(total([x[place] for place in chain.turning_coordinates(i, turn)]))
+    return s, [
+        [x[place] for place in chain.elastic_coordinates(n)] for n in range(len(chain.bodies))
+    ]
 
 
 def sliders(laws: HasForces, x: Vector) -> list[tuple[int, Slider, Vector]]:
@@ -154,25 +156,29 @@ def _pulled_back(slider: Slider, p: Vector, force: Vector) -> Vector:
 
 def elastic(laws: HasForces, q: Vector) -> Vector:
     """Return dV/dq of springs and bending: K (q - rest), for a slider 1/2 eta' (dK/dl) eta too."""
-    out = matvec(laws.K, strained(laws, q))
+    out = matvec(laws.K, spring_extension(laws, q))
     for i, slider, p in sliders(laws, q):
-        _added(out, laws.chain.own(i), slider.elastic(p))
+        _add_at(out, laws.chain.own(i), slider.elastic(p))
     for ball in laws.balls:
-        for place, force in ball.held(q):
+        for place, force in ball.spring_forces(q):
             out[place] = add(out[place], force)
     return out
 
 
 def strain(laws: HasForces, q: Vector) -> Scalar:
     """Return the energy of springs and bending."""
-    x = strained(laws, q)
+    x = spring_extension(laws, q)
     bent = [slider.energy(p) for _, slider, p in sliders(laws, q)]
     return total(
-        [mul(0.5, dot(x, matvec(laws.K, x))), *bent, *(ball.stored(q) for ball in laws.balls)]
+        [
+            mul(0.5, dot(x, matvec(laws.K, x))),
+            *bent,
+            *(ball.spring_energy(q) for ball in laws.balls),
+        ]
     )
 
 
-def strained(laws: HasForces, q: Vector) -> Vector:
+def spring_extension(laws: HasForces, q: Vector) -> Vector:
     """Return q less where its springs are unloaded."""
     return [sub(x, r) for x, r in zip(q, laws.rest, strict=True)] if any(laws.rest) else q
 
@@ -189,7 +195,7 @@ def dissipation(laws: HasForces, q: Vector, qd: Vector) -> Vector:
             out[own[0]] = add(out[own[0]], first)
             for place, value in zip(own[1:], force, strict=True):
                 out[place] = value
-        _added(out, own, slider.damping(p, pd))
+        _add_at(out, own, slider.damping(p, pd))
     for ball in laws.balls:
         for place, lost in ball.lost(q, qd, coulomb):
             out[place] = add(out[place], lost)
@@ -217,6 +223,6 @@ def held_together(laws: HasForces) -> list[Vector]:
     return K
 
 
-def _added(out: Vector, places: list[int], values: Vector) -> None:
+def _add_at(out: Vector, places: list[int], values: Vector) -> None:
     for place, value in zip(places, values, strict=True):
         out[place] = add(out[place], value)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from ...kernels.scalars import Matrix, Vector, total
 from ..evaluate import casadi, slope
 from .chain import Chain
-from .chain_equations import Frames, Laws, laws_of, section_frame
-from .link_inertia import Numbers
-from .sliders import resolved
+from .chain_equations import ChainEquations, Frames, laws_of, section_frame
+from .link_inertia import LinkNumbers
+from .sliders import numbers_at_lengths
 
 __all__ = ["Limb", "limbs_of", "sparse"]
 
@@ -31,18 +31,18 @@ Frame = tuple[Vector, Matrix]
 class Part:
     """The functions of a limb, or of several alike, in the axes of their roots."""
 
-    def __init__(self, laws: Laws) -> None:
+    def __init__(self, laws: ChainEquations) -> None:
         self.laws = laws
         self._made: dict[Any, Any] = {}
 
     @cached_property
-    def written(self) -> tuple[Any, Laws, Frames]:
+    def symbolic_form(self) -> tuple[Any, ChainEquations, Frames]:
         """Symbols of its coordinates, the laws with numbers of sliding links there, and frames."""
         ca, chain = casadi(), self.laws.chain
         z = ca.SX.sym("z", chain.size)
         x = ca.vertsplit(z)
         own = [[x[place] for place in chain.own(i)] for i in range(len(chain.links))]
-        laws = replace(self.laws, links=list(resolved(self.laws.links, own)))
+        laws = replace(self.laws, links=list(numbers_at_lengths(self.laws.links, own)))
         return z, laws, laws.frames(x)
 
     def function(self, name: str) -> Any:
@@ -52,7 +52,7 @@ class Part:
         """
         if name in self._made:
             return self._made[name]
-        ca, (z, laws, _) = casadi(), self.written
+        ca, (z, laws, _) = casadi(), self.symbolic_form
         n = laws.chain.size
         zd, zdd, g, wrench = (ca.SX.sym(s, k) for s, k in (("v", n), ("a", n), ("g", 3), ("F", 6)))
         x, v, a, weight = (ca.vertsplit(part) for part in (z, zd, zdd, g))
@@ -63,7 +63,9 @@ class Part:
             force = laws.inverse(x, [0.0] * n, v, [0.0] * 3, None)
             given, found = [z, zd], ca.dot(ca.vertcat(*map(ca.SX, force)), zd) / 2
         elif name == "height":
-            links = [link for link in laws.links if isinstance(link, Numbers)]  # as all are here
+            links = [
+                link for link in laws.links if isinstance(link, LinkNumbers)
+            ]  # as all are here
             parts = [[link.mass, link.root_mass[0][0], link.tip_mass[0][0]] for link in links]
             mass, p = total([x for part in parts for x in part]), ca.SX.sym("p", 3)
             given, found = [z, g, p], ca.SX(laws.height(x, weight) - mass * ca.dot(g, p))
@@ -88,7 +90,7 @@ class Part:
     def section(self, i: int, k: int) -> Any:
         """Return z to place (3,) and link axes (3, 3) of section k of its link i."""
         if (i, k) not in self._made:
-            ca, (z, laws, frames) = casadi(), self.written
+            ca, (z, laws, frames) = casadi(), self.symbolic_form
             p, R = section_frame(laws.chain, frames, i, k)
             axes = ca.vertcat(*(ca.horzcat(*map(sparse, row)) for row in R))
             found = [ca.vertcat(*map(ca.SX, p)), axes]
@@ -161,7 +163,7 @@ class Limb:
         return ca.vertsplit(place), axes
 
 
-def limbs_of(laws: Laws) -> tuple[Limb, ...]:
+def limbs_of(laws: ChainEquations) -> tuple[Limb, ...]:
     """Return the limbs of a tree."""
     chain = laws.chain
     if chain.foundation is not None:
@@ -188,7 +190,7 @@ def limbs_of(laws: Laws) -> tuple[Limb, ...]:
         made = laws_of(own, np.zeros((own.size,) * 2))
         content: list[Any] = [end]  # all that its functions depend on
         for link, numbers in zip(links, made.links, strict=True):
-            content += [numbers if isinstance(numbers, Numbers) else dumps(numbers)]
+            content += [numbers if isinstance(numbers, LinkNumbers) else dumps(numbers)]
             content += [link.spring is None, float(link.rotor), link.order, link.passive]
             content += [axis.tolist() for axis in (*link.leading, link.R_SL)]
             for support in (link.bearing, link.floats):

@@ -21,7 +21,7 @@ from ...kernels.scalars import (
     cross_matrix,
     dot,
     identity,
-    known,
+    is_constant,
     matmul,
     matvec,
     mul,
@@ -36,12 +36,12 @@ from ...kernels.scalars import (
 )
 
 __all__ = [
-    "Numbers",
-    "Pose",
+    "CarryingSection",
+    "LinkNumbers",
+    "LinkPose",
     "Rates",
     "Section",
     "SectionRates",
-    "Station",
     "kinematics",
     "own_bias",
     "own_mass",
@@ -54,7 +54,7 @@ ZERO = [0.0, 0.0, 0.0]
 
 
 @dataclass(frozen=True)
-class Station:
+class CarryingSection:
     """A section of a link that carries another one: its place x, and its fields N and Psi there."""
 
     x: Scalar
@@ -63,7 +63,7 @@ class Station:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class LinkNumbers:
     """A ChainLink's numbers as nested lists of scalars: floats, or symbols for a regressor.
 
     The names are those of `chain.ChainLink` and `beams.invariants.Invariants`. One that `slides`
@@ -96,7 +96,7 @@ class Numbers:
     slides: bool = False
     parent: int | None = None
     carrier: int = 0
-    stations: tuple[Station, ...] = ()
+    stations: tuple[CarryingSection, ...] = ()
 
     @property
     def count(self) -> int:
@@ -125,7 +125,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Pose:
+class LinkPose:
     """Where one link is and how its sections move with its elastic coordinates.
 
     Attributes:
@@ -180,15 +180,15 @@ class Rates:
     sections: tuple[SectionRates, ...]
 
 
-def parent(links: list[Numbers], i: int) -> int:
+def parent(links: list[LinkNumbers], i: int) -> int:
     """Return the place of the link that carries link i, -1 for the base."""
     given = links[i].parent
     return i - 1 if given is None else given
 
 
-def kinematics(links: list[Numbers], s: Vector, eta: list[Vector]) -> list[Pose]:
+def kinematics(links: list[LinkNumbers], s: Vector, eta: list[Vector]) -> list[LinkPose]:
     """Return the pose of every link; s are the joint angles (0.0 for a fixed joint)."""
-    poses: list[Pose] = []
+    poses: list[LinkPose] = []
     for i, link in enumerate(links):
         p = parent(links, i)
         before = poses[p].sections[link.carrier] if p >= 0 else None
@@ -196,8 +196,10 @@ def kinematics(links: list[Numbers], s: Vector, eta: list[Vector]) -> list[Pose]
         if link.axis is None:
             R = matmul(before.turn, link.R_PM) if before else link.R_PM
         else:
-            upright = known(link.axis, [0.0, 0.0, 1.0]) and known(link.R_PM, identity(3))
-            if before and upright and known(before.angles[:2], [0.0, 0.0]):
+            upright = is_constant(link.axis, [0.0, 0.0, 1.0]) and is_constant(
+                link.R_PM, identity(3)
+            )
+            if before and upright and is_constant(before.angles[:2], [0.0, 0.0]):
                 R = axis_rotation(link.axis, add(before.angles[2], s[i]))
             else:
                 fixed = matmul(before.turn, link.R_PM) if before else link.R_PM
@@ -219,7 +221,7 @@ def kinematics(links: list[Numbers], s: Vector, eta: list[Vector]) -> list[Pose]
             Z = [*([0.0, *row] for row in Z), *carried, *empty, [1.0] + [0.0] * k]
             z = [*z, *([0.0] * (2 * width + 1))]
         sections = []
-        for at in (Station(link.length, link.N_end, link.Psi_end), *link.stations):
+        for at in (CarryingSection(link.length, link.N_end, link.Psi_end), *link.stations):
             phi, psi_y, psi_z = angles = matvec(at.Psi, z[: len(at.Psi[0])])
             Rz = axis_rotation([0.0, 0.0, 1.0], psi_z)
             RzRy = matmul(Rz, axis_rotation([0.0, 1.0, 0.0], psi_y))
@@ -229,7 +231,7 @@ def kinematics(links: list[Numbers], s: Vector, eta: list[Vector]) -> list[Pose]
             Jv = matmul(at.N, Z) if eta[i] else [[], [], []]
             Jw = matmul(axes, _turning(at.Psi, Z)) if eta[i] else [[], [], []]
             sections.append(Section(turn, arm, Jv, Jw, angles, at.N, at.Psi))
-        poses.append(Pose(R, known(R[2], [0.0, 0.0, 1.0]), offset, z, Z, tuple(sections)))
+        poses.append(LinkPose(R, is_constant(R[2], [0.0, 0.0, 1.0]), offset, z, Z, tuple(sections)))
     return poses
 
 
@@ -239,7 +241,9 @@ def _turning(Psi: Matrix, Z: Matrix) -> Matrix:
     return matmul(Psi, Z[:width]) if width else [[0.0] * len(Z[0]) for _ in Psi]
 
 
-def rates(links: list[Numbers], poses: list[Pose], sd: Vector, etad: list[Vector]) -> list[Rates]:
+def rates(
+    links: list[LinkNumbers], poses: list[LinkPose], sd: Vector, etad: list[Vector]
+) -> list[Rates]:
     """Return the angular velocity and the velocity-dependent accelerations of every link."""
     out: list[Rates] = []
     for i, (link, pose) in enumerate(zip(links, poses, strict=True)):
@@ -278,7 +282,7 @@ def rates(links: list[Numbers], poses: list[Pose], sd: Vector, etad: list[Vector
     return out
 
 
-def own_mass(link: Numbers, pose: Pose) -> tuple[Matrix, list[list[Vector]]]:
+def own_mass(link: LinkNumbers, pose: LinkPose) -> tuple[Matrix, list[list[Vector]]]:
     """Mass (6 + k, 6 + k) of a link's beam and root bodies, and H_ab = int m r_a N_b (rows kz)."""
     z, k = pose.z, link.count
     H = [[matvec(transpose(link.G[a][b]), z) if k else [] for b in range(3)] for a in range(3)]
@@ -336,7 +340,9 @@ def _blocks(
     return M
 
 
-def own_bias(link: Numbers, pose: Pose, rate: Rates, M: Matrix, H: list[list[Vector]]) -> Vector:
+def own_bias(
+    link: LinkNumbers, pose: LinkPose, rate: Rates, M: Matrix, H: list[list[Vector]]
+) -> Vector:
     """Inertial forces (6 + k) of a link's beam and root bodies at zero acceleration.
 
     F = w x (w x c) + 2 w x P zd + P zb; moment w x (J w + JPsi zd) + 2 (tr D - D') w + JPsi zb +
@@ -366,7 +372,7 @@ def own_bias(link: Numbers, pose: Pose, rate: Rates, M: Matrix, H: list[list[Vec
     for a in range(3):
         for b in range(3):
             rows.append(scale(rate.W[a][b], H[b][a]))
-            if not known(S[a][b], 0.0):
+            if not is_constant(S[a][b], 0.0):
                 rows.append(scale(S[a][b], matvec(link.G[a][b], rate.zd)))
     if link.pairs or link.slides:
         rows += [matvec(link.G[a][a], rate.zb) for a in range(3)]
@@ -377,10 +383,10 @@ def own_bias(link: Numbers, pose: Pose, rate: Rates, M: Matrix, H: list[list[Vec
     return F + N + vadd(out, matvec(transpose(pose.Z[:turning]), spun))
 
 
-def tip_terms(link: Numbers, pose: Pose, rate: Rates | None) -> tuple[Matrix, Vector]:
+def tip_terms(link: LinkNumbers, pose: LinkPose, rate: Rates | None) -> tuple[Matrix, Vector]:
     """Mass (6, 6) of the bodies on a link's end, about the end, link axes; their inertial force."""
     tip = link.tip_mass
-    if known(tip, zeros(6, 6)):
+    if is_constant(tip, zeros(6, 6)):
         return zeros(6, 6), [0.0] * 6
     c = matvec(pose.turn, [tip[1][5], tip[2][3], tip[0][4]])
     J = turned_tensor(pose.turn, [row[3:] for row in tip[3:]])

@@ -24,7 +24,7 @@ from ...kernels.scalars import (
     cross_matrix,
     dot,
     identity,
-    known,
+    is_constant,
     ldl,
     ldl_half,
     ldl_rest,
@@ -40,8 +40,8 @@ from ...kernels.scalars import (
     zeros,
 )
 from .link_inertia import (
-    Numbers,
-    Pose,
+    LinkNumbers,
+    LinkPose,
     Rates,
     Section,
     kinematics,
@@ -52,7 +52,7 @@ from .link_inertia import (
     tip_terms,
 )
 
-__all__ = ["Balance", "balance", "forward", "inverse", "mass_matrix", "moved"]
+__all__ = ["Balance", "balance", "forward", "inverse", "mass_matrix", "shift_force"]
 
 ZERO = [0.0, 0.0, 0.0]
 
@@ -65,16 +65,16 @@ def _end_map(section: Section) -> Matrix:
     return top + [[0.0, 0.0, 0.0] + unit[a] + list(section.Jw[a]) for a in range(3)]
 
 
-def moved(F: Vector, offset: Vector) -> Vector:
+def shift_force(F: Vector, offset: Vector) -> Vector:
     """A force (force, moment) at offset, as one at the origin."""
     return F[:3] + vadd(F[3:], cross(offset, F[:3]))
 
 
-def _turned(R: Matrix, F: Vector) -> Vector:
+def _rotate_force(R: Matrix, F: Vector) -> Vector:
     return matvec(R, F[:3]) + matvec(R, F[3:])
 
 
-def _rotated(pose: Pose, M: Matrix) -> Matrix:
+def _rotate_mass(pose: LinkPose, M: Matrix) -> Matrix:
     """A mass of this link in the axes of the previous one."""
     if pose.about_z:
         return mass_about_z(pose.R[0][0], pose.R[1][0], M)
@@ -103,7 +103,7 @@ class Balance:
         elastic: forces on the elastic coordinates.
     """
 
-    poses: list[Pose]
+    poses: list[LinkPose]
     rates: list[Rates]
     roots: list[Vector]
     sections: list[list[Vector]]
@@ -113,7 +113,7 @@ class Balance:
 
 
 def inverse(
-    links: list[Numbers],
+    links: list[LinkNumbers],
     s: tuple[Vector, Vector, Vector],
     eta: tuple[list[Vector], list[Vector], list[Vector]],
     gravity: Vector,
@@ -134,7 +134,7 @@ def inverse(
 
 
 def balance(
-    links: list[Numbers],
+    links: list[LinkNumbers],
     s: tuple[Vector, Vector, Vector],
     eta: tuple[list[Vector], list[Vector], list[Vector]],
     gravity: Vector,
@@ -170,17 +170,17 @@ def balance(
             if link.count:
                 J = [section.Jv[a] for a in range(3)] + [section.Jw[a] for a in range(3)]
                 elastic[i] = vadd(elastic[i], matvec(transpose(J), force))
-            G = vadd(G, moved(force, section.arm))
+            G = vadd(G, shift_force(force, section.arm))
         on_roots[i] = G
         p, k = parent(links, i), link.carrier
         if p >= 0:
-            F[p][k] = vadd(F[p][k], moved(_turned(pose.R, G), pose.offset))
+            F[p][k] = vadd(F[p][k], shift_force(_rotate_force(pose.R, G), pose.offset))
     return Balance(poses, rate, roots, ends, F, on_roots, elastic)
 
 
 def _outer_loads(
-    links: list[Numbers],
-    poses: list[Pose],
+    links: list[LinkNumbers],
+    poses: list[LinkPose],
     wrench: Vector | None,
     tip: int,
     loads: SectionLoads,
@@ -196,12 +196,12 @@ def _outer_loads(
             way.append(parent(links, way[-1]))
         F = negate(outer)
         for i in reversed(way):
-            F = _turned(transpose(poses[i].R), F)
+            F = _rotate_force(transpose(poses[i].R), F)
         out[body][section] = vadd(out[body][section], F)
     return out
 
 
-def _section_accelerations(pose: Pose, rate: Rates, motion: Vector) -> list[Vector]:
+def _section_accelerations(pose: LinkPose, rate: Rates, motion: Vector) -> list[Vector]:
     """Accelerations (6,) of the sections of a link, given those of its root and eta."""
     return [
         vadd(matvec(_end_map(section), motion), own.bias)
@@ -210,9 +210,9 @@ def _section_accelerations(pose: Pose, rate: Rates, motion: Vector) -> list[Vect
 
 
 def _root_acceleration(
-    links: list[Numbers],
+    links: list[LinkNumbers],
     i: int,
-    pose: Pose,
+    pose: LinkPose,
     rate: list[Rates],
     ends: list[list[Vector]],
     gravity: Vector,
@@ -229,7 +229,7 @@ def _root_acceleration(
 
 
 def mass_matrix(
-    links: list[Numbers], s: Vector, eta: list[Vector]
+    links: list[LinkNumbers], s: Vector, eta: list[Vector]
 ) -> list[tuple[int, int, int, int, Scalar]]:
     """Return the mass matrix as entries (link, row, link', column, value), row 0 the joint.
 
@@ -259,9 +259,11 @@ def mass_matrix(
         p, at = parent(links, i), link.carrier
         if p >= 0:
             X = _shift_map(pose.offset)
-            here = congruence(X, _rotated(pose, [row[:6] for row in M[:6]]))
+            here = congruence(X, _rotate_mass(pose, [row[:6] for row in M[:6]]))
             beyond[p][at] = combine(beyond[p][at], here)
-            outer[p][at] += [(l, c, moved(_turned(pose.R, F), pose.offset)) for l, c, F in carried]
+            outer[p][at] += [
+                (l, c, shift_force(_rotate_force(pose.R, F), pose.offset)) for l, c, F in carried
+            ]
     return entries
 
 
@@ -281,7 +283,7 @@ class _Eliminated:
 
 
 def forward(
-    links: list[Numbers],
+    links: list[LinkNumbers],
     s: tuple[Vector, Vector],
     eta: tuple[list[Vector], list[Vector]],
     effort: tuple[Vector, list[Vector]],
@@ -308,10 +310,10 @@ def forward(
         if p >= 0:
             # to the section that carries it, its axes
             w, f = rate[p].sections[k].w, vadd(f, matvec([row[3:] for row in A], rate[i].root))
-            A, f = _rotated(pose, A), _turned(pose.R, f)
+            A, f = _rotate_mass(pose, A), _rotate_force(pose.R, f)
             f = vadd(f, matvec([row[:3] for row in A], cross(w, cross(w, pose.offset))))
             beyond[p][k] = combine(beyond[p][k], congruence(_shift_map(pose.offset), A))
-            F[p][k] = vadd(F[p][k], moved(f, pose.offset))
+            F[p][k] = vadd(F[p][k], shift_force(f, pose.offset))
     # Accelerations of joints and elastic coordinates, from the base to the tips
     sdd: Vector = [0.0] * len(links)
     etadd: list[Vector] = [[] for _ in links]
@@ -338,8 +340,8 @@ def forward(
 
 
 def _eliminate(
-    link: Numbers,
-    pose: Pose,
+    link: LinkNumbers,
+    pose: LinkPose,
     rate: Rates,
     beyond: list[Matrix],
     F: list[Vector],
@@ -386,12 +388,12 @@ def _eliminate(
     return A, p, kept
 
 
-def _free_axis(link: Numbers) -> int | None:
+def _free_axis(link: LinkNumbers) -> int | None:
     """The moment (3, 4 or 5) that a joint about a coordinate axis passes on as its effort alone.
 
     Without rotor inertia that row of the articulated mass vanishes: a structural zero.
     """
     units = identity(3)
-    if not known(link.rotor, 0.0) or link.axis not in units:
+    if not is_constant(link.rotor, 0.0) or link.axis not in units:
         return None
     return 3 + units.index(link.axis)

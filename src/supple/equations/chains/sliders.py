@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...beams.sliding.clamped_mass import SHORTEST, ClampedMass
+from ...beams.sliding.clamped_mass import SHORTEST_FREE_FRACTION, ClampedMass
 from ...beams.sliding.integrals import integrals, spot_fields
 from ...beams.sliding.modes import SlidingModes
 from ...beams.sliding.rates import Rate, call
@@ -26,9 +26,9 @@ from ...beams.sliding.shapes import Beta, SlideIntegrals, SlidingShapes, Spot, V
 from ...kernels.scalars import Scalar, Vector, dot, matvec, mul, scale, vadd, zeros
 from ...kernels.tape import Node
 from .chain import Chain
-from .link_inertia import Numbers, Station
+from .link_inertia import CarryingSection, LinkNumbers
 
-__all__ = ["Slider", "beta_count", "beta_rates", "given_beta", "newton_beta", "resolved"]
+__all__ = ["Slider", "beta_count", "beta_rates", "given_beta", "newton_beta", "numbers_at_lengths"]
 
 Array = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class Slider:
         factors: of its mass, and of the rotary inertia of sections about x, y, z.
     """
 
-    fixed: Numbers
+    fixed: LinkNumbers
     shapes: SlidingShapes
     velocity: Velocity
     ratios: tuple[float, ...]
@@ -56,7 +56,7 @@ class Slider:
     damped_at: float | None = None
     factors: tuple[Scalar, ...] = ()
 
-    def at(self, l: Scalar, held: Scalar = None, start: float | None = None) -> Numbers:
+    def at(self, l: Scalar, held: Scalar = None, start: float | None = None) -> LinkNumbers:
         """Return the link's numbers at a free length; its shapes those of another one, if given.
 
         With `start` they are those of its beam alone, beyond that fraction of the free length.
@@ -85,7 +85,7 @@ class Slider:
             }
         pairs = shapes.pairs if self.stiffening else ()
         stations = tuple(
-            Station(*spot_fields(shapes, at, spot, self.beta, self.stiffening))
+            CarryingSection(*spot_fields(shapes, at, spot, self.beta, self.stiffening))
             for spot in (self.spots if start is None else ())
         )
         if start is not None:
@@ -114,10 +114,10 @@ class Slider:
             return l  # a number that was checked, or a rigid carriage, good anywhere
         whole = self.shapes.beam.L
         if isinstance(l, Node):
-            return l.within(SHORTEST * whole, whole)
+            return l.clip(SHORTEST_FREE_FRACTION * whole, whole)
         import casadi as ca
 
-        return ca.fmin(ca.fmax(l, SHORTEST * whole), whole)
+        return ca.fmin(ca.fmax(l, SHORTEST_FREE_FRACTION * whole), whole)
 
     def stiffness(self, l: Scalar) -> list[list[Rate]]:
         """Return K(l), (k, k), with its derivative along l."""
@@ -168,9 +168,9 @@ class Slider:
         return [(scale, mul(scale, mul(0.5 * now.first / now.value, x))) for scale, now, x in s]
 
 
-def resolved(
-    links: list[Numbers | Slider], eta: list[Vector], held: list[Vector] | None = None
-) -> list[Numbers]:
+def numbers_at_lengths(
+    links: list[LinkNumbers | Slider], eta: list[Vector], held: list[Vector] | None = None
+) -> list[LinkNumbers]:
     """Return every link's numbers, those of sliders at their free length, eta[i][0].
 
     `held` are coordinates whose lengths the shapes belong to, where they are others.
@@ -217,7 +217,9 @@ def beta_rates(chain: Chain, beta: Vector, q: Vector, qd: Vector) -> Vector:
     ]
 
 
-def given_beta(chain: Chain, links: list[Numbers | Slider], beta: Vector) -> list[Numbers | Slider]:
+def given_beta(
+    chain: Chain, links: list[LinkNumbers | Slider], beta: Vector
+) -> list[LinkNumbers | Slider]:
     """Return the links with beta of those that slide as given, in the order of `newton_beta`."""
     out, start = list(links), 0
     for i in chain.sliding:

@@ -36,12 +36,12 @@ from ...kernels.scalars import (
     vadd,
 )
 
-__all__ = ["SprungTurns", "Under", "under"]
+__all__ = ["BearingCoupling", "SprungTurns", "under"]
 
 Array = NDArray[np.float64]
 
 
-class Under(NamedTuple):
+class BearingCoupling(NamedTuple):
     """What a joint that turns feels of its bearing: G (t, 3) and S (3, 3), mounted axes."""
 
     G: list[Vector]
@@ -63,14 +63,14 @@ class SprungTurns(NamedTuple):
     axes: list[Vector]
     stiffness: tuple[float, float, float]
     rest: tuple[float, float, float]
-    bearing: Under
+    bearing: BearingCoupling
 
     @property
     def places(self) -> tuple[int, ...]:
         """Places in q of all that it holds."""
         return (*(k for k in self.turns if k >= 0), *self.moves)
 
-    def _turned(self, angles: Vector) -> tuple[Matrix, Matrix]:
+    def _axes_and_rates(self, angles: Vector) -> tuple[Matrix, Matrix]:
         """A, its axes one below the other, and the rows of B."""
         R = axis_rotation(self.axes[0], angles[0])
         second = matvec(R, self.axes[1])
@@ -80,43 +80,43 @@ class SprungTurns(NamedTuple):
         size = 1.0 / dot(A[0], each[0])
         return A, [scale(size, row) for row in each]
 
-    def _held(self) -> list[int]:
+    def _sprung_axes(self) -> list[int]:
         """Which turns something holds."""
         return [k for k in range(3) if self.stiffness[k] > 0 and self.turns[k] >= 0]
 
     def _flexible(self, B: Matrix) -> Matrix:
         """F over the turns that are held."""
         SB = [matvec(self.bearing.S, row) for row in B]
-        held = self._held()
+        held = self._sprung_axes()
         F = [[dot(B[i], SB[j]) for j in held] for i in held]
         for n, k in enumerate(held):
             F[n][n] = add(F[n][n], 1.0 / self.stiffness[k])
         return F
 
-    def _strained(self, q: Vector, B: Matrix) -> Vector:
+    def _spring_extension(self, q: Vector, B: Matrix) -> Vector:
         """e over the turns that are held."""
         turned: Vector = [0.0] * 3
         if self.moves:
             turned = matvec(transpose(self.bearing.G), [q[k] for k in self.moves])
-        at = [(k, sub(q[self.turns[k]], self.rest[k])) for k in self._held()]
+        at = [(k, sub(q[self.turns[k]], self.rest[k])) for k in self._sprung_axes()]
         return [sub(x, dot(B[k], turned)) for k, x in at]
 
-    def stored(self, q: Vector) -> Scalar:
+    def spring_energy(self, q: Vector) -> Scalar:
         """Return the energy of the turns."""
-        _, B = self._turned([q[k] if k >= 0 else 0.0 for k in self.turns])
-        e = self._strained(q, B)
-        return mul(0.5, dot(e, _solved(self._flexible(B), e)))
+        _, B = self._axes_and_rates([q[k] if k >= 0 else 0.0 for k in self.turns])
+        e = self._spring_extension(q, B)
+        return mul(0.5, dot(e, _solve_small(self._flexible(B), e)))
 
-    def held(self, q: Vector) -> list[tuple[int, Scalar]]:
+    def spring_forces(self, q: Vector) -> list[tuple[int, Scalar]]:
         """Return place and force on coordinates, dV/dq.
 
         With M = F^-1 e, the moment m = B' M and the bearing's turn b = G' u + S m it is, along each
         turn, M + m' (dA/dq) B b: a turn carries the axes after it.
         """
-        A, B = self._turned([q[k] if k >= 0 else 0.0 for k in self.turns])
-        e, held = self._strained(q, B), self._held()
+        A, B = self._axes_and_rates([q[k] if k >= 0 else 0.0 for k in self.turns])
+        e, held = self._spring_extension(q, B), self._sprung_axes()
         M: Vector = [0.0] * 3
-        for k, value in zip(held, _solved(self._flexible(B), e), strict=True):
+        for k, value in zip(held, _solve_small(self._flexible(B), e), strict=True):
             M[k] = value
         m = vadd(*(scale(x, row) for x, row in zip(M, B, strict=True)))
         b = matvec(self.bearing.S, m)
@@ -137,10 +137,10 @@ class SprungTurns(NamedTuple):
 
     def tangent(self) -> list[Vector]:
         """Return the stiffness over its places where it is unloaded."""
-        _, B = self._turned(
+        _, B = self._axes_and_rates(
             [r if k >= 0 else 0.0 for k, r in zip(self.turns, self.rest, strict=True)]
         )
-        held, own = self._held(), [k for k in range(3) if self.turns[k] >= 0]
+        held, own = self._sprung_axes(), [k for k in range(3) if self.turns[k] >= 0]
         J = np.zeros((len(held), len(self.places)))
         for n, k in enumerate(held):
             J[n, own.index(k)] = 1.0
@@ -150,7 +150,7 @@ class SprungTurns(NamedTuple):
         return stiff
 
 
-def _solved(F: Matrix, e: Vector) -> Vector:
+def _solve_small(F: Matrix, e: Vector) -> Vector:
     """F^-1 e of a small positive matrix, by elimination."""
     F, e, n = [list(row) for row in F], list(e), len(e)
     for k in range(n):
@@ -163,7 +163,7 @@ def _solved(F: Matrix, e: Vector) -> Vector:
     return e
 
 
-def under(columns: Array, K: Array) -> tuple[Array, Array, Under]:
+def under(columns: Array, K: Array) -> tuple[Array, Array, BearingCoupling]:
     """Return displacements (6, t) of a bearing, K0 (t, t), and what a joint that turns feels of it.
 
     `columns`, `K`: of the bearing, mounted axes.
@@ -173,4 +173,4 @@ def under(columns: Array, K: Array) -> tuple[Array, Array, Under]:
     K0 = np.linalg.inv(C[np.ix_(soft, soft)])
     G = K0 @ C[soft, 3:]
     S = C[3:, 3:] - C[3:][:, soft] @ G
-    return np.eye(6)[:, soft], K0, Under(G.tolist(), ((S + S.T) / 2).tolist())
+    return np.eye(6)[:, soft], K0, BearingCoupling(G.tolist(), ((S + S.T) / 2).tolist())

@@ -18,8 +18,8 @@ from ...errors import SuppleError
 from ...robot import JointedLink, Robot, Springs
 from ...robot.joint import TURNS, unit
 from ...structure.supports import base_mass
-from .link_inertia import Numbers
-from .sprung_turns import Under, under
+from .link_inertia import LinkNumbers
+from .sprung_turns import BearingCoupling, under
 
 __all__ = ["Support", "bearing_of", "foundation_of", "free_of", "support_numbers"]
 
@@ -50,7 +50,7 @@ class Support:
         return len(self.K)
 
     @property
-    def crossed(self) -> bool:
+    def is_universal_cross(self) -> bool:
         """Whether its last coordinate is the turn of a universal joint's cross."""
         return bool(self.count > self.columns.shape[1])
 
@@ -79,7 +79,7 @@ def free_of(planar: bool, R_MS: Array) -> Support | None:
 
 def bearing_of(
     link: JointedLink, planar: bool, R_MS: Array, spring: float | None, carries: bool = False
-) -> tuple[Support | None, float | None, Under | None]:
+) -> tuple[Support | None, float | None, BearingCoupling | None]:
     """Return a joint's bearing, the joint's spring with what is in series with it, and its turns.
 
     R_MS: (3, 3), segment axes in mounted ones, joint at zero.  spring: the joint's, None without.
@@ -120,7 +120,9 @@ def bearing_of(
     return _support(columns @ rest, rest.T @ K @ rest, R_MS), spring, None
 
 
-def _under_turns(link: Any, columns: Array, K: Array, R_MS: Array) -> tuple[Support | None, Under]:
+def _under_turns(
+    link: Any, columns: Array, K: Array, R_MS: Array
+) -> tuple[Support | None, BearingCoupling]:
     """A bearing that turns under a universal or spherical joint, and what the joint feels of it."""
     moves, K0, felt = under(columns, K)
     still = _support(moves, K0, R_MS)
@@ -144,7 +146,7 @@ def _under_turns(link: Any, columns: Array, K: Array, R_MS: Array) -> tuple[Supp
     return Support(moves, np.pad(K0, (0, 1)), names, R_MS, np.zeros((6, 6))), felt
 
 
-def support_numbers(support: Support, like: Numbers) -> Numbers:
+def support_numbers(support: Support, like: LinkNumbers) -> LinkNumbers:
     """Return a support as a link of the recursions, placed as `like` is, without its joint."""
     m = support.columns.shape[1]
     empty = [[0.0] * m for _ in range(3)]

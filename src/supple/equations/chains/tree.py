@@ -118,7 +118,7 @@ def _link(
     turns = () if joint.type == "prismatic" else joint.coordinates(robot.planar)
     order = [k for _, k in sorted((turn.order, k) for k, turn in enumerate(turns))]
     axes = [unit(turns[k].axis) for k in order if joint.type != "free"]
-    if bearing is not None and bearing.crossed:
+    if bearing is not None and bearing.is_universal_cross:
         # between the two of a universal joint its bearing turns the cross
         axes, order = [axes[0], unit(tuple(np.cross(axes[0], axes[1]))), axes[1]], [0, -1, 1]
     turned = [R_LS.T @ axis for axis in axes]

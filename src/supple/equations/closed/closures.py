@@ -34,14 +34,14 @@ from ..chains.tree import sections_of
 from ..evaluate import casadi
 from .unbent import Unbent
 
-__all__ = ["Tied", "closure_ends", "rows_between"]
+__all__ = ["ClosedPair", "closure_ends", "rows_between"]
 
 Array = NDArray[np.float64]
 Frame = tuple[Vector, Matrix]
 
 
 @dataclass(frozen=True)
-class Tied:
+class ClosedPair:
     """A closure with the two frames that it ties, base axes, and the length of a rod."""
 
     loop: Loop
@@ -55,7 +55,7 @@ def closure_ends(
     z: Vector,
     at: Callable[[int, int], Frame],
     unbent: Unbent | None = None,
-) -> list[Tied]:
+) -> list[ClosedPair]:
     """Return the closures at tree coordinates z; `at` gives section k of link i.
 
     Constant-velocity ones are read from the `unbent` robot, where there is a closed form of it:
@@ -68,17 +68,17 @@ def closure_ends(
         ends = []
         for k, i in enumerate(loop.ends):
             p, R = base if i < 0 else at(i, sections[i, loop.at[k]])
-            place = vadd(p, matvec(R, _listed(loop.p[k])))
-            turned = _listed(loop.R[k])
+            place = vadd(p, matvec(R, _clean_list(loop.p[k])))
+            turned = _clean_list(loop.R[k])
             if unbent and closure.type == "constant-velocity" and k == 0:
-                turned = unbent.seen(loop, there)
+                turned = unbent.relative_rotation(loop, there)
             ends.append((place, matmul(R, turned)))
         length = z[chain.motors.index(loop.name)] if loop.motor else loop.length
-        out.append(Tied(loop, (ends[0], ends[1]), length))
+        out.append(ClosedPair(loop, (ends[0], ends[1]), length))
     return out
 
 
-def rows_between(tied: Tied) -> list[Scalar]:
+def rows_between(tied: ClosedPair) -> list[Scalar]:
     """Return the rows of one closure, as `Loop.opening` has them; rows out of the plane left out.
 
     Where it holds the place in all directions they are the base's.
@@ -88,20 +88,20 @@ def rows_between(tied: Tied) -> list[Scalar]:
     if loop.rod:
         return [sub(casadi().sqrt(dot(gap, gap)), tied.length)]
     place = gap if loop.E.shape[1] == 3 else matvec(back, gap)
-    rows = [dot(e, place) for e in _listed(loop.E.T)]
+    rows = [dot(e, place) for e in _clean_list(loop.E.T)]
     if loop.turn == "none":
         return rows
     Q = matmul(back, b[1])
     if loop.turn == "square":
-        return [*rows, dot(_listed(loop.a), matvec(Q, _listed(loop.b)))]
+        return [*rows, dot(_clean_list(loop.a), matvec(Q, _clean_list(loop.b)))]
     if loop.turn == "axis":
-        turned = matvec(Q, _listed(loop.a))
+        turned = matvec(Q, _clean_list(loop.a))
     else:
         pairs = ((2, 1), (0, 2), (1, 0))
         turned = scale(0.5, [sub(Q[i][j], Q[j][i]) for i, j in pairs])
-    return [*rows, *(dot(t, turned) for t in _listed(loop.T.T))]
+    return [*rows, *(dot(t, turned) for t in _clean_list(loop.T.T))]
 
 
-def _listed(A: Array) -> Any:
+def _clean_list(A: Array) -> Any:
     """Nested list with rounding noise dropped."""
     return np.where(np.abs(A) < 1e-15, 0.0, A).tolist()

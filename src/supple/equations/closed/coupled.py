@@ -18,12 +18,12 @@ from ...architectures.coordinate_map import CoordinateMap
 from ...kernels.scalars import ldl, ldl_solve
 from ..evaluate import casadi, slope
 from ..functions import INPUTS, Functions, LoopFunctions
-from .followers import Followers, Moving
+from .followers import DependentCoordinates, TreeRates
 from .loops import Loops
 from .slopes import force_slopes, rest_slopes
 from .ties import TreeFunction
 
-__all__ = ["ClosedFunctions", "freed", "led_from", "near_symbols"]
+__all__ = ["ClosedFunctions", "led_from", "near_symbols", "project_to_independent"]
 
 Array = NDArray[np.float64]
 NEARER = 6  # steps of Newton's method from a place near the followers, before those of a round
@@ -46,7 +46,7 @@ class ClosedFunctions(LoopFunctions):
         self.loops, self.near = loops, near
         # the slopes of small ones are expressions like all the others
         self.names = tuple(name for name in _INPUTS if not (loops.small and name in SLOPES))
-        self.solved = Followers(loops, rounds)
+        self.solved = DependentCoordinates(loops, rounds)
 
     def ends(self) -> Array:
         """Return B (N, N) of `forward_dynamics_ends`: coordinates as they are."""
@@ -55,19 +55,21 @@ class ClosedFunctions(LoopFunctions):
     def symbol(self, word: str, size: int) -> Any:
         """Return a symbol that the functions can be called with."""
         ca = casadi()
-        return (ca.SX if self.written and self.near is not None else ca.MX).sym(word, size)
+        return (ca.SX if self.is_scalar_expression and self.near is not None else ca.MX).sym(
+            word, size
+        )
 
     @property
-    def written(self) -> bool:
+    def is_scalar_expression(self) -> bool:
         """Whether functions are single expressions of scalars: small ones, and near such ones."""
         return self.loops.small or isinstance(self.near, casadi().SX)
 
     @property
-    def beside(self) -> list[Any]:
+    def guess_symbols(self) -> list[Any]:
         """The symbols near the followers that expressions are bound to."""
         return [] if self.near is None else [self.near]
 
-    def bound(self, near: Any, rounds: int = 1) -> ClosedFunctions:
+    def with_guess(self, near: Any, rounds: int = 1) -> ClosedFunctions:
         """Return the functions whose followers are looked for near given ones, expressions."""
         return ClosedFunctions(self.loops, False, near, rounds)
 
@@ -76,7 +78,7 @@ class ClosedFunctions(LoopFunctions):
         if not isinstance(other, ClosedFunctions) or other.near is None:
             return self
         named, mine = (list(functions.loops.named) for functions in (other, self))
-        return self.bound(other.near[[named.index(name) for name in mine]], 2)
+        return self.with_guess(other.near[[named.index(name) for name in mine]], 2)
 
     def make(self, name: str) -> Any:
         """Return one function, its inputs by name; bound to `near` it is no more than a call."""
@@ -86,33 +88,33 @@ class ClosedFunctions(LoopFunctions):
             return lambda *given: core(*given, self.near)
         words = _INPUTS[name]
         x = [ca.MX.sym(word, core.size1_in(k)) for k, word in enumerate(words)]
-        near = self.derived("start", self.loops.start)(x[0])
+        near = self.cached("start", self.loops.start)(x[0])
         found = core.call([*x, ca.stop_diff(near, 1)])
         outputs = [f"out{i}" for i in range(len(found))]
         return ca.Function(name, x, found, list(words), outputs)
 
     def core(self, name: str) -> Any:
         """Return one function of its inputs and of a place near the followers."""
-        key = ("core", name, self.solved.rounds, self.written)
-        if key not in self.loops.made:
+        key = ("core", name, self.solved.rounds, self.is_scalar_expression)
+        if key not in self.loops.function_cache:
             ca = casadi()
             words = _INPUTS[name]
             n = len(self.loops.kept)
             sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
-            kind = ca.SX if self.written and name not in CALLS else ca.MX
+            kind = ca.SX if self.is_scalar_expression and name not in CALLS else ca.MX
             x = {word: kind.sym(word, sizes[word]) for word in words}
             near = kind.sym("w", len(self.loops.followers))
             dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
-            self.loops.made[key] = ca.Function(
+            self.loops.function_cache[key] = ca.Function(
                 name,
                 [*x.values(), near],
                 ca.cse(dense) if self.loops.small and kind is ca.SX else dense,
                 [*words, "w"],
                 [f"out{i}" for i in range(len(dense))],
             )
-        return self.loops.made[key]
+        return self.loops.function_cache[key]
 
-    def spread(self, q: Array, near: Array | None = None) -> tuple[Any, Array]:
+    def tree_coordinates(self, q: Array, near: Array | None = None) -> tuple[Any, Array]:
         """Return the tree's Chain, and its coordinates z (.., Z) at states (.., N)."""
         z = np.concatenate([q, self.followers(q, near)], axis=-1)[..., self.loops.order]
         return self.loops.laws.chain, z
@@ -136,7 +138,9 @@ class ClosedFunctions(LoopFunctions):
             raise self.open_at(self.loops.robot, q, w)
         return w.reshape(*q.shape[:-1], -1)
 
-    def closing(self, motion: tuple[Any, Any, Any], wrench: Any, near: Any) -> tuple[Moving, Any]:
+    def closing(
+        self, motion: tuple[Any, Any, Any], wrench: Any, near: Any
+    ) -> tuple[TreeRates, Any]:
         """Return the tree's motion under q, qd, qdd, and how each closure row pulls on it.
 
         No effort acts on followers: c_w' lambda = f_w, f all other forces.
@@ -150,19 +154,19 @@ class ClosedFunctions(LoopFunctions):
 
     def tree(self, name: TreeFunction) -> Any:
         """Forces, mass or energies of the tree over z as a CasADi function."""
-        if name not in self.loops.made:
-            self.loops.made[name] = self.loops.tree(name)
-        return self.loops.made[name]
+        if name not in self.loops.function_cache:
+            self.loops.function_cache[name] = self.loops.tree(name)
+        return self.loops.function_cache[name]
 
     @property
     def at_rest(self) -> tuple[TreeFunction, ...]:
         """Forces on the tree that depend on where it is alone, besides its weight."""
         return ("elastic", "dead_loads") if self.loops.laws.loads else ("elastic",)
 
-    def _motion(self, q: Any, qd: Any, qdd: Any, near: Any) -> Moving:
+    def _motion(self, q: Any, qd: Any, qdd: Any, near: Any) -> TreeRates:
         """The motion of the tree under one of q; qd or qdd None: zero."""
         ca, part = casadi(), self.solved.closures
-        w, there = self.solved.followed(q, near)
+        w, there = self.solved.solve_dependent(q, near)
         still, wd, load, U = 0 * q, 0 * w, 0 * w, part["U"](q, w)
         if qd is not None:
             wd = -part["solve"](there, ca.mtimes(U, qd))
@@ -172,23 +176,23 @@ class ClosedFunctions(LoopFunctions):
         wdd = load if qd is None and qdd is None else -part["solve"](there, load)
         pairs = ((q, w), (still if qd is None else qd, wd), (still if qdd is None else qdd, wdd))
         z, zd, zdd = (ca.vertcat(*pair)[self.loops.order] for pair in pairs)
-        return Moving(z, zd, zdd, q, w, there, U)
+        return TreeRates(z, zd, zdd, q, w, there, U)
 
-    def _down(self, at: Moving, force: Any) -> Any:
+    def _down(self, at: TreeRates, force: Any) -> Any:
         """N' f on q of forces f on z."""
         part = self.solved.closures
         felt = part["turned"](at.factors, force[list(self.loops.followers)])
         return force[list(self.loops.kept)] - casadi().mtimes(at.U.T, felt)
 
-    def _led(self, at: Moving) -> Any:
+    def _dependent_slopes(self, at: TreeRates) -> Any:
         """B = dw/dq."""
         ca, U = casadi(), casadi().densify(at.U)
         solve = self.solved.closures["solve"]
         return -ca.horzcat(*(solve(at.factors, U[:, k]) for k in range(U.size2())))
 
-    def _onto(self, at: Moving, M: Any) -> Any:
+    def _onto(self, at: TreeRates, M: Any) -> Any:
         """N' M N of a matrix on z, with N = [1; B], B = dw/dq."""
-        ca, B = casadi(), self._led(at)
+        ca, B = casadi(), self._dependent_slopes(at)
         a, b = list(self.loops.kept), list(self.loops.followers)
         cross = ca.mtimes(M[a, b], B)
         return M[a, a] + cross + cross.T + ca.mtimes(B.T, ca.mtimes(M[b, b], B))
@@ -210,13 +214,13 @@ def near_symbols(model: Any, rounds: int = 1) -> tuple[Any, Any]:
 
     def make() -> tuple[Any, Any]:
         near = functions.loops.symbol("near", len(functions.loops.followers))
-        return replace(model, functions=functions.bound(near, rounds)), near
+        return replace(model, functions=functions.with_guess(near, rounds)), near
 
-    found: tuple[Any, Any] = functions.derived(("bound", rounds), make)
+    found: tuple[Any, Any] = functions.cached(("bound", rounds), make)
     return found
 
 
-def freed(f: ClosedFunctions, tree: Any) -> Any:
+def project_to_independent(f: ClosedFunctions, tree: Any) -> Any:
     """Return N' y of columns y(z, z', z'') on the tree as a CasADi function of q, qd and qdd."""
     ca, n = casadi(), len(f.loops.kept)
     sizes = (n, n, n, len(f.loops.followers))
@@ -225,11 +229,11 @@ def freed(f: ClosedFunctions, tree: Any) -> Any:
     columns = ca.horzsplit(tree(at.z, at.zd, at.zdd))
     core = ca.Function("core", given, [ca.horzcat(*(f._down(at, y) for y in columns))])
     x = [ca.MX.sym(word, n) for word in "qva"]
-    start = f.derived("start", f.loops.start)
+    start = f.cached("start", f.loops.start)
     return ca.Function("freed", x, [core(*x, ca.stop_diff(start(x[0]), 1))])
 
 
-def _solved(M: Any, b: Any) -> Any:
+def _solve_positive_definite(M: Any, b: Any) -> Any:
     """x with M x = b, M symmetric and positive definite."""
     ca = casadi()
     if not b.size2():
@@ -246,7 +250,7 @@ def _solved(M: Any, b: Any) -> Any:
 Given = dict[str, Any]
 
 
-def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[Moving, Any, Any]:
+def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[TreeRates, Any, Any]:
     """The motion, all forces but the efforts on z, and those among them that take energy."""
     at = f._motion(x["q"], x["qd"], qdd, near)
     moved = (at.z, at.zd, at.zdd, f.loops.gravity)
@@ -267,14 +271,14 @@ def _outputs(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
     if name == "hold":
         return rest_slopes(f, f._motion(x["q"], None, None, near))
     if "tau" in x or "qdd" in x:
-        return _forced(f, name, x, near)
+        return _accelerations_or_forces(f, name, x, near)
     if name in ("closure", "followers", "nearer"):
-        solved = Followers(f.loops, 0) if name == "nearer" else f.solved
-        w = solved.followed(x["q"], near)[0]
+        solved = DependentCoordinates(f.loops, 0) if name == "nearer" else f.solved
+        w = solved.solve_dependent(x["q"], near)[0]
         return [solved.closures["all"](x["q"], w) if name == "closure" else w]
     at = f._motion(x["q"], x.get("qd"), None, near)
     if name == "led":
-        return [f._led(at)]
+        return [f._dependent_slopes(at)]
     if name in ("mass_matrix", "stiffness"):
         return [f._onto(at, f.tree("mass" if name == "mass_matrix" else "stiffness")(at.z))]
     if name in ("bias", "gravity"):
@@ -294,7 +298,7 @@ def _outputs(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
     return [at.zd[list(f.loops.followers)]]  # drift
 
 
-def _forced(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
+def _accelerations_or_forces(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
     """Accelerations under efforts, or the forces of accelerations.
 
     `residual` and `rates`, what an implicit and an explicit step ask for, also give the power that
@@ -306,7 +310,7 @@ def _forced(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
         lead = np.zeros((force.numel(), f.loops.motors))  # efforts on z
         lead[list(f.loops.kept[: f.loops.motors]), range(f.loops.motors)] = 1.0
         push = ca.mtimes(ca.sparsify(ca.DM(lead)), x["tau"]) - force
-        found = _solved(f._onto(at, f.tree("mass")(at.z)), f._down(at, push))
+        found = _solve_positive_definite(f._onto(at, f.tree("mass")(at.z)), f._down(at, push))
     else:
         found = f._down(at, force)
     if not name.startswith(("residual", "rates")):
@@ -327,7 +331,9 @@ def _derivatives(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
         by_q, by_qd, M = f.core("slopes")(*state)[:3]
     lead = np.eye(qdd.numel())[:, : x["tau"].numel()]
     kind = type(M)
-    return [_solved(M, ca.densify(kind(part))) for part in (-by_q, -by_qd, ca.DM(lead))]
+    return [
+        _solve_positive_definite(M, ca.densify(kind(part))) for part in (-by_q, -by_qd, ca.DM(lead))
+    ]
 
 
 _INPUTS: dict[str, tuple[str, ...]] = INPUTS | {

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.elimination import factored
+from ...kernels.elimination import factorise
 from ..evaluate import casadi
-from .ties import Ties
+from .ties import ClosureEquations
 
-__all__ = ["Followers", "Moving", "entry"]
+__all__ = ["DependentCoordinates", "TreeRates", "entry"]
 
 OPEN = 1e-9  # closure error at which the loops count as open
 
 
 @dataclass(frozen=True)
-class Moving:
+class TreeRates:
     """A motion of the tree: z, z', z'' and what its followers were found with, U = c_q there."""
 
     z: Any
@@ -37,7 +37,7 @@ class Moving:
 FEW_NODES = 1000  # of an expression in which equal parts are looked for; in more it takes too long
 
 
-class Followers:
+class DependentCoordinates:
     """w(q) of ties, with c(q, w) = 0.
 
     `rounds` of two steps each find it from nearby, the second with the first one's matrix, so that
@@ -46,7 +46,7 @@ class Followers:
     the place before, what loops do to the forces of links as they move would lag an iteration.
     """
 
-    def __init__(self, ties: Ties, rounds: int = 1) -> None:
+    def __init__(self, ties: ClosureEquations, rounds: int = 1) -> None:
         self.ties, self.rounds = ties, rounds
 
     @property
@@ -56,8 +56,8 @@ class Followers:
         And `factors` of c_w, one vector, with which `solve` and `turned` give c_w^-1 b, c_w'^-1 b.
         """
         ca, ties = casadi(), self.ties
-        if "closures" in ties.made:
-            found: dict[str, Any] = ties.made["closures"]
+        if "closures" in ties.function_cache:
+            found: dict[str, Any] = ties.function_cache["closures"]
             return found
         n, m = len(ties.kept), len(ties.followers)
         q, w, v, u, y = (ca.SX.sym(s, k) for s, k in zip("qwvuy", (n, m, n, m, m), strict=True))
@@ -69,15 +69,15 @@ class Followers:
         second = ca.jtimes(ca.jtimes(c, both, rate), both, rate)
         W = ca.jacobian(c, w)
         entries: list[Any] = []
-        there = factored(
+        there = factorise(
             [[entry(W, i, j) for j in range(m)] for i in range(m)],
             ca.if_else,
             lambda a, b: ca.fabs(a) > ca.fabs(b),
         )
-        there.mapped(entries.append)
+        there.map_scalars(entries.append)
         kept = ca.SX.sym("f", len(entries))
         place = iter(range(len(entries)))
-        again = there.mapped(lambda _: kept[next(place)])
+        again = there.map_scalars(lambda _: kept[next(place)])
         made = {
             "c": ([q, w], c),
             "U": ([q, w], ca.jacobian(c, q)),
@@ -93,10 +93,10 @@ class Followers:
             plain = ca.Function(name, x, [out])
             small = plain.n_nodes() < FEW_NODES
             found[name] = ca.Function(name, x, ca.cse([out])) if small else plain
-        ties.made["closures"] = found
+        ties.function_cache["closures"] = found
         return found
 
-    def followed(self, q: Any, near: Any) -> tuple[Any, Any]:
+    def solve_dependent(self, q: Any, near: Any) -> tuple[Any, Any]:
         """w and the factors of c_w there; NaN where the loops stay open after all rounds."""
         ca, part = casadi(), self.closures
         if not self.rounds:

@@ -22,15 +22,15 @@ from ...robot import MechanismRobot
 from ...structure.link_parts import link_beam
 from ..chains.balls import Ball, joint_springs
 from ..chains.chain import Chain, mimics
-from ..chains.chain_equations import Laws, laws_of, section_frame
+from ..chains.chain_equations import ChainEquations, laws_of, section_frame
 from ..chains.forces import dissipation, elastic, stiffness, strain
 from ..chains.limbs import Limb, limbs_of, sparse
 from ..chains.sprung_turns import SprungTurns
 from ..chains.tree import passive_values, tree_chain
 from ..evaluate import casadi
 from .closures import closure_ends, rows_between
-from .followers import Followers
-from .ties import Symbols, Ties, TreeFunction
+from .followers import DependentCoordinates
+from .ties import ClosureEquations, ClosureSymbols, TreeFunction
 from .unbent import Unbent
 
 __all__ = ["AssembledTree", "Loops", "assembled_tree", "loops_of", "unbent_assembly"]
@@ -44,7 +44,7 @@ NEARBY = 0.25  # rad or m
 SINGULAR = 1e-9  # singular value beside the largest at which a row says nothing new
 
 
-class Loops(Ties):
+class Loops(ClosureEquations):
     """A mechanism's tree with closures, its coordinates parted into q and followers w.
 
     Args:
@@ -59,7 +59,7 @@ class Loops(Ties):
     def __init__(
         self,
         robot: MechanismRobot,
-        laws: Laws,
+        laws: ChainEquations,
         followers: tuple[int, ...],
         rows: tuple[int, ...],
         z: Array,
@@ -78,15 +78,15 @@ class Loops(Ties):
         return {k: v for k, v in super().__getstate__().items() if k != "written"}
 
     @cached_property
-    def written(self) -> Symbolic:
+    def symbolic_tree(self) -> Symbolic:
         """The tree in symbols."""
         return symbolic(self.robot, self.laws, self.unbent)
 
     @cached_property
-    def symbols(self) -> Symbols:
+    def symbols(self) -> ClosureSymbols:
         """Symbols of all coordinates and the closures in them."""
-        found = self.written
-        return Symbols(found.z, found.c[list(self.rows)], found.c)
+        found = self.symbolic_tree
+        return ClosureSymbols(found.z, found.c[list(self.rows)], found.c)
 
     def led_from(self, x: Array) -> Loops:
         """Return the same, other poses reached from a whole configuration (n + rods,), unbent."""
@@ -97,7 +97,7 @@ class Loops(Ties):
         found.assembled = z
         return found
 
-    def near(self, x: Array) -> Array:
+    def unbent_dependent(self, x: Array) -> Array:
         """Return w (B, W) unbent at whole configurations x (B, ..) of a mechanism."""
         w = np.repeat(self.assembled[None, list(self.followers)], len(x), axis=0)
         for k, c in enumerate(lower(self.robot).joints.coordinates):
@@ -112,7 +112,12 @@ class Loops(Ties):
         What is not small calls the functions of its limbs, where those sum them up.
         """
         ca = casadi()
-        laws, z, limbs, n = self.laws, self.written.z, self.written.limbs, self.laws.chain.size
+        laws, z, limbs, n = (
+            self.laws,
+            self.symbolic_tree.z,
+            self.symbolic_tree.limbs,
+            self.laws.chain.size,
+        )
         moving = [limb for limb in limbs if limb.places]
         summed = name in ("inverse", "loaded", "mass", "energies")
         kind = ca.MX if summed and not self.small else ca.SX
@@ -145,14 +150,14 @@ class Loops(Ties):
         elif name == "energies":
             kinetic = sum(limb.kinetic(z, zd) for limb in moving)
             height = sum(limb.height(z, self.gravity) for limb in limbs)
-            own = self.written.z
+            own = self.symbolic_tree.z
             bent = ca.Function("strain", [own], [ca.SX(strain(laws, ca.vertsplit(own)))])
             if laws.loads:
                 loads = ca.SX(laws.load_potential(ca.vertsplit(own)))
                 height = height + ca.Function("loads", [own], [loads])(z)
             found = [ca.densify(ca.vertcat(kinetic, bent(z), height))]
         elif name == "tip":
-            p, R = self.written.section(tip, 0)
+            p, R = self.symbolic_tree.section(tip, 0)
             found = [_column(p), ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in R)))]
         else:
             x = ca.vertsplit(z)
@@ -169,7 +174,7 @@ class Loops(Ties):
     def mass_where_assembled(self) -> Array:
         """M (N, N) at the assembled pose, in numbers: N' M N with N = [1; -c_w^-1 c_q]."""
         M = np.array(self.laws.mass(self.assembled.tolist()), float)
-        J = np.array(self.written.residual(self.assembled)[1])[list(self.rows)]
+        J = np.array(self.symbolic_tree.residual(self.assembled)[1])[list(self.rows)]
         N = np.zeros((len(M), len(self.kept)))
         N[list(self.kept), range(len(self.kept))] = 1.0
         N[list(self.followers)] = -np.linalg.solve(J[:, self.followers], J[:, self.kept])
@@ -182,7 +187,7 @@ class Loops(Ties):
         Else in steps from the assembled pose, q's motors taken to their nearest turn.
         """
         ca, n, m = casadi(), len(self.kept), len(self.followers)
-        part = Followers(self).closures
+        part = DependentCoordinates(self).closures
         if self.unbent is not None:
             q = ca.MX.sym("q", n)
             w = self.unbent.passive(q[: self.motors])
@@ -283,7 +288,7 @@ class Symbolic:
         return J
 
 
-def symbolic(robot: MechanismRobot, laws: Laws, unbent: Unbent | None = None) -> Symbolic:
+def symbolic(robot: MechanismRobot, laws: ChainEquations, unbent: Unbent | None = None) -> Symbolic:
     """Return a tree in symbols."""
     z = casadi().SX.sym("z", laws.chain.size)
     return Symbolic(robot, laws.chain, z, limbs_of(laws), unbent)
@@ -375,7 +380,9 @@ def unbent_assembly(m: Tree, basis: Basis) -> tuple[Array, tuple[EndLoad, ...]]:
     return z, _end_loads(robot, laws, basis, out)
 
 
-def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tuple[EndLoad, ...]:
+def _end_loads(
+    robot: MechanismRobot, laws: ChainEquations, basis: Basis, z: Array
+) -> tuple[EndLoad, ...]:
     """What the end of every link carries at the assembled pose: all that hangs on it in the tree.
 
     Behind a passive joint, which turns freely, it is its mass alone, as if at the end itself. Ends
@@ -413,16 +420,16 @@ def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tup
     for i in reversed(range(len(chain.links))):
         link, (p, R, _) = chain.links[i], frames[i]
         arm = np.array(ends[i], float) - np.array(p, float)
-        heavy[i] = heavy[i] + turn(own[i], np.array(R, float).T) + _shifted(beyond[i], arm)
+        heavy[i] = heavy[i] + turn(own[i], np.array(R, float).T) + _shift_mass(beyond[i], arm)
         if link.parent is None or link.parent < 0:
             continue
         up, whole, off = link.parent, heavy[i], np.array(p, float) - np.array(ends[link.parent])
         if link.passive and link.mimic is None:
             whole, off = np.diag([whole[0, 0]] * 3 + [0.0] * 3), np.zeros(3)
         if link.carrier:
-            heavy[up] = heavy[up] + _shifted(whole, np.array(p, float) - np.array(frames[up][0]))
+            heavy[up] = heavy[up] + _shift_mass(whole, np.array(p, float) - np.array(frames[up][0]))
         else:
-            beyond[up] = beyond[up] + _shifted(whole, off)
+            beyond[up] = beyond[up] + _shift_mass(whole, off)
     loads: list[EndLoad] = []
     for M, end, (_, R, _) in zip(beyond, given, frames, strict=True):
         about = np.maximum(np.diag(turn(M, np.array(R, float)))[3:], 0.0)
@@ -440,14 +447,16 @@ def _alike(load: EndLoad, other: EndLoad) -> bool:
     return bool(same_mass and inertia <= 1e-12 * largest and load.moment == other.moment)
 
 
-def _shifted(M: Array, p: Array) -> Array:
+def _shift_mass(M: Array, p: Array) -> Array:
     """A (6, 6) mass about a point, about the one from which it is at p."""
     T = motion_transform(np.eye(3), p)
     moved: Array = T.T @ M @ T
     return moved
 
 
-def loops_of(robot: MechanismRobot, laws: Laws, z: Array, unbent: Unbent | None = None) -> Loops:
+def loops_of(
+    robot: MechanismRobot, laws: ChainEquations, z: Array, unbent: Unbent | None = None
+) -> Loops:
     """Return the loops of a tree closed at z, with followers chosen there.
 
     Passive coordinates follow first; rows that they cannot satisfy tie elastic ones, those of links

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.held import Held
+from ...answers.held import Immutable
 from ...architectures import delta
 from ...architectures.delta_motion import DeltaMotion, jacobian, motion, moving_links
 from ...architectures.frames import Frames
@@ -70,7 +70,7 @@ def _link_mass(robot: DeltaRobot, link: Elastic) -> Array:
 
 
 @dataclass(frozen=True)
-class RigidDelta(Held):
+class RigidDelta(Immutable):
     """Rigid-body dynamics of a Delta.
 
     Positions, velocities and forces are (3,) or (B, 3), base axes.

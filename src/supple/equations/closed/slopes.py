@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..evaluate import casadi, slope
-from .followers import Followers, Moving
+from .followers import DependentCoordinates, TreeRates
 from .loops import Loops
 from .ties import TreeFunction
 
@@ -38,7 +38,7 @@ class TreeForces(Protocol):
         """Return one function of the tree."""
 
 
-def force_slopes(forces: TreeForces, at: Moving, force: Any) -> list[Any]:
+def force_slopes(forces: TreeForces, at: TreeRates, force: Any) -> list[Any]:
     """Return r_q, r_q' and r_q'' of all forces on the tree in a motion, and slopes of its tip.
 
     Of the tip p_q (3, N), its axes by q (9, N), column after column, and these themselves.
@@ -58,10 +58,10 @@ def force_slopes(forces: TreeForces, at: Moving, force: Any) -> list[Any]:
     J = [part.rows(at, zd) for part in here.parts]
     G = [part.rows(at, zdd) + part.rows(at, zd, True) for part in here.parts]
     own, slow = M[:, n:], by_zd[places, places]
-    wd = here.solved(here.times(J, N))
+    wd = here.solve_dependent(here.times(J, N))
     turns = here.times(G, N) + 2 * here.times(J, ca.vertcat(ca.MX(n, n), wd))
-    change = here.changed(force, by_z) + ca.mtimes(slow[:, n:], wd)
-    change += ca.mtimes(own, here.solved(turns))
+    change = here.force_slopes(force, by_z) + ca.mtimes(slow[:, n:], wd)
+    change += ca.mtimes(own, here.solve_dependent(turns))
     rate = ca.mtimes(slow, N) + 2 * ca.mtimes(own, wd)
     tip, z = tree("tip"), ca.MX.sym("z", n + m)
     axes = ca.Function("axes", [z], [ca.vec(tip(z)[1])])
@@ -72,7 +72,7 @@ def force_slopes(forces: TreeForces, at: Moving, force: Any) -> list[Any]:
     ]
 
 
-def rest_slopes(forces: TreeForces, at: Moving) -> list[Any]:
+def rest_slopes(forces: TreeForces, at: TreeRates) -> list[Any]:
     """Return r_q and r_q' of a robot that stands still: of weight, bending, springs and damping."""
     loops, tree = forces.loops, forces.tree
     ca, here = casadi(), _Pose(loops, at)
@@ -84,7 +84,7 @@ def rest_slopes(forces: TreeForces, at: Moving) -> list[Any]:
     for name in forces.at_rest:
         by_z += slope(tree(name), 0)(at.z)
     by_zd = slope(tree("lost"), 1)(at.z, 0 * at.z)[here.places, here.places]
-    each = here.changed(force, by_z), ca.mtimes(by_zd, here.N)
+    each = here.force_slopes(force, by_z), ca.mtimes(by_zd, here.N)
     return [ca.mtimes(here.N.T, x) for x in each]
 
 
@@ -102,7 +102,7 @@ class _Closure:
     third: Any
     curve: Any
 
-    def rows(self, at: Moving, along: Any, third: bool = False) -> Any:
+    def rows(self, at: TreeRates, along: Any, third: bool = False) -> Any:
         """The matrix (rows, coordinates) of `bend` or `third` along a vector."""
         return (self.third if third else self.bend)(at.q, at.w, along[self.on])
 
@@ -111,9 +111,9 @@ def _closures(loops: Loops) -> list[_Closure]:
     """Every closure of loops, its second and third derivatives in symbols."""
     ca, n, m = casadi(), len(loops.kept), len(loops.followers)
     q, w = ca.SX.sym("q", n), ca.SX.sym("w", m)
-    c, both = Followers(loops).closures["c"](q, w), ca.vertcat(q, w)
+    c, both = DependentCoordinates(loops).closures["c"](q, w), ca.vertcat(q, w)
     touched = np.array(ca.DM(ca.jacobian_sparsity(c, both), 1.0)) != 0
-    sizes = [len(rows) for rows in loops.written.rows]
+    sizes = [len(rows) for rows in loops.symbolic_tree.rows]
     owner = np.repeat(np.arange(len(sizes)), sizes)[list(loops.rows)]
     out = []
     for closure in np.unique(owner):
@@ -135,13 +135,13 @@ def _closures(loops: Loops) -> list[_Closure]:
 class _Pose:
     """What the closures do to slopes at a pose: N = dz/dq, z as [q; w], and matrices over rows."""
 
-    def __init__(self, loops: Loops, at: Moving) -> None:
+    def __init__(self, loops: Loops, at: TreeRates) -> None:
         self.loops, self.at = loops, at
         self.places = [*loops.kept, *loops.followers]
-        self.limbs = [limb for limb in loops.written.limbs if limb.places]
-        if "closures by parts" not in loops.made:
-            loops.made["closures by parts"] = _closures(loops)
-        self.parts: list[_Closure] = loops.made["closures by parts"]
+        self.limbs = [limb for limb in loops.symbolic_tree.limbs if limb.places]
+        if "closures by parts" not in loops.function_cache:
+            loops.function_cache["closures by parts"] = _closures(loops)
+        self.parts: list[_Closure] = loops.function_cache["closures by parts"]
 
     def blocks(self, each: list[Any]) -> Any:
         """Matrices (own, own) of limbs side by side, over z."""
@@ -153,11 +153,13 @@ class _Pose:
     @cached_property
     def N(self) -> Any:
         """(Z, N) dz/dq."""
-        return casadi().vertcat(casadi().DM.eye(len(self.loops.kept)), self.solved(self.at.U))
+        return casadi().vertcat(
+            casadi().DM.eye(len(self.loops.kept)), self.solve_dependent(self.at.U)
+        )
 
-    def solved(self, b: Any) -> Any:
+    def solve_dependent(self, b: Any) -> Any:
         """-c_w^-1 b of a matrix b."""
-        solve = Followers(self.loops).closures["solve"]
+        solve = DependentCoordinates(self.loops).closures["solve"]
         each = solve.map("solve", "serial", len(self.loops.kept), [0], [])
         return -each(self.at.factors, casadi().densify(b))
 
@@ -168,9 +170,9 @@ class _Pose:
         found = ca.vertcat(*(ca.mtimes(A, X[part.on, :]) for part, A in each))
         return found[np.argsort([k for part in self.parts for k in part.own]).tolist(), :]
 
-    def changed(self, force: Any, by_z: Any) -> Any:
+    def force_slopes(self, force: Any, by_z: Any) -> Any:
         """(f_z - H) N with H = sum lambda_i c_i,zz."""
-        ca, at, solved = casadi(), self.at, Followers(self.loops).closures
+        ca, at, solved = casadi(), self.at, DependentCoordinates(self.loops).closures
         felt = solved["turned"](at.factors, force[list(self.loops.followers)])
         out = ca.mtimes(by_z[self.places, self.places], self.N)
         for part in self.parts:

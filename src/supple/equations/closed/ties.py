@@ -11,7 +11,7 @@ import numpy as np
 
 from ..evaluate import casadi
 
-__all__ = ["Symbols", "Ties", "TreeFunction"]
+__all__ = ["ClosureEquations", "ClosureSymbols", "TreeFunction"]
 
 SMALL = 8, 16  # followers and coordinates up to which functions are written out
 TreeFunction = Literal[
@@ -20,7 +20,7 @@ TreeFunction = Literal[
 
 
 @dataclass(frozen=True)
-class Symbols:
+class ClosureSymbols:
     """Coordinates z, the rows c that determine the followers, and all rows, SX expressions."""
 
     z: Any
@@ -28,7 +28,7 @@ class Symbols:
     every: Any
 
 
-class Ties(ABC):
+class ClosureEquations(ABC):
     """Coordinates z of a tree, parted into free ones q and followers w, with closures c(z) = 0.
 
     Attributes:
@@ -43,13 +43,13 @@ class Ties(ABC):
         return {k: v for k, v in vars(self).items() if k not in ("symbols", "made")}
 
     @cached_property
-    def made(self) -> dict[Any, Any]:
+    def function_cache(self) -> dict[Any, Any]:
         """Functions made from it once, by what they are."""
         return {}
 
     @cached_property
     @abstractmethod
-    def symbols(self) -> Symbols:
+    def symbols(self) -> ClosureSymbols:
         """Symbols of all coordinates and the closures in them."""
 
     @property

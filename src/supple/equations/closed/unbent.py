@@ -38,7 +38,7 @@ class Unbent:
         each = {True: iter(ca.vertsplit(theta)), False: iter(ca.vertsplit(self.passive(theta)))}
         return [next(each[c.driven]) for c in self.tree.coordinates]
 
-    def seen(self, loop: Loop, x: Vector) -> Matrix:
+    def relative_rotation(self, loop: Loop, x: Vector) -> Matrix:
         """Return the second frame of a closure seen from the first one's link, (3, 3)."""
         ways = []  # links of both ends up to the base, then less those that are in both
         for end in loop.ends:

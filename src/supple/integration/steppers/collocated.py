@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...errors import SuppleError
 from ...kernels._tape import collocate
-from ..plan import Plan
+from ..plan import RunPlan
 from .residual import System, inverse
 
 __all__ = [
@@ -54,7 +54,7 @@ PLACED = B @ A
 class CollocationSteps(System):
     """Steps of a plan, the matrix that solves them, and the accelerations of the last one."""
 
-    def __init__(self, plan: Plan, x: Array) -> None:
+    def __init__(self, plan: RunPlan, x: Array) -> None:
         super().__init__(plan, x)
         self._inverse: Array | None = None
         self._parts: tuple[Array, Array, Array] | None = None  # d r / d qdd, d qd and d q

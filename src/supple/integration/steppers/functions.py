@@ -16,38 +16,44 @@ from numpy.typing import NDArray
 
 from ...equations.chain_functions import ChainFunctions
 from ...equations.evaluate import Evaluator
-from ...kernels.tape import replayed
+from ...kernels.tape import tape_of_function
 from ..inputs import Feedback, MemoryWarning
-from ..plan import Chunk, Plan, SimulationWarning, rate
+from ..plan import Chunk, RunPlan, SimulationWarning, rate
 from ..time_functions import written_times
 
-__all__ = ["Watch", "follow_function"]
+__all__ = ["JumpDetector", "follow_function"]
 
 Array = NDArray[np.float64]
-JUMP = 0.05  # of the largest effort of late: what bends more within one step is a jump
-SHARP = 3e-3  # the same, where it bends ten times as much as the step before
-LATE = 0.995  # of the largest effort is left after a step
-MATTERS = 1e-10  # of the largest effort, over the whole run: a jump shorter than this is left
+JUMP_FRACTION = 0.05  # of the largest effort of late: what bends more within one step is a jump
+SUDDEN_JUMP_FRACTION = 3e-3  # the same, where it bends ten times as much as the step before
+EFFORT_MEMORY = 0.995  # of the largest effort is left after a step
+NEGLIGIBLE_JUMP = (
+    1e-10  # of the largest effort, over the whole run: a jump shorter than this is left
+)
 HALVINGS = 24
-CHATTER = 0.2  # jumps a step beyond which they are no longer looked for
-SMOOTH = 9  # halvings that a fast but smooth function may need: no jump
-DEEP = 200  # pieces of one step beyond these: a jump needs 30 of them, noise jumps in every one
-GOLDEN = 0.6180339887498949  # where a single step is cut: equal ones miss what repeats with them
-WRITTEN = 400  # times written in a function that are heeded
-AGAIN = 16  # steps, the first ones, after which the function is asked once more
+MAX_JUMPS_PER_STEP = 0.2  # jumps a step beyond which they are no longer looked for
+SMOOTH_HALVINGS = 9  # halvings that a fast but smooth function may need: no jump
+MAX_PIECES_OF_STEP = (
+    200  # pieces of one step beyond these: a jump needs 30 of them, noise jumps in every one
+)
+GOLDEN_RATIO = (
+    0.6180339887498949  # where a single step is cut: equal ones miss what repeats with them
+)
+MAX_WRITTEN_TIMES = 400  # times written in a function that are heeded
+STEPS_CHECKED_TWICE = 16  # steps, the first ones, after which the function is asked once more
 
 
-def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterator[Chunk]:
+def follow_function(plan: RunPlan, law: Feedback, x: Array, step: float) -> Iterator[Chunk]:
     """Yield state after state at the samples, with the efforts that were applied."""
     runner = _Runner(plan, law)
-    x = _turned(runner.T, x)
-    known = written_times(law.function, float(plan.grid[-1]), WRITTEN)
+    x = _transform_state(runner.T, x)
+    known = written_times(law.function, float(plan.grid[-1]), MAX_WRITTEN_TIMES)
     counts = np.maximum(1, np.ceil(np.diff(plan.grid) / step - 1e-9)).astype(int)
     for k, count in enumerate(counts.tolist()):
         a, b = float(plan.grid[k]), float(plan.grid[k + 1])
         hair = 1e-9 * (b - a)
         times = [*(a + (b - a) * np.arange(count) / count).tolist(), b]
-        times[1:1] = [a + GOLDEN * (times[1] - a)]
+        times[1:1] = [a + GOLDEN_RATIO * (times[1] - a)]
         here = known[(known > a - hair) & (known < b + hair)]
         times += here[(here > a + hair) & (here < b - hair)].tolist()
         applied = []
@@ -57,14 +63,14 @@ def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterato
             runner.latest = end - 1e-9 * (end - t) * near
             x, first, last = runner.step(t, end, x)
             applied.append(first)
-        state = _turned(runner.A, x)
+        state = _transform_state(runner.A, x)
         if near:  # what it gives at the time itself
             last = law(b, *np.split(state[: 2 * plan.model.size], 2))
         yield Chunk(k + 1, state[None], applied[0][None], last)
-    runner.watch.told()
+    runner.watch.report_warnings()
 
 
-class Watch:
+class JumpDetector:
     """What the efforts of a function were so far, and which steps are cut because they jump there.
 
     Args:
@@ -84,34 +90,38 @@ class Watch:
     def jumps(self, bend: Array, most: Array, h: float, depth: int) -> bool:
         """Whether efforts that bend so much, and are `most` at most, jump in a piece of h s."""
         self.largest, self.late = np.maximum(self.largest, most), np.maximum(self.late, most)
-        jumps = (bend > JUMP * self.late) | ((bend > SHARP * self.late) & (bend > 10 * self.bend))
+        jumps = (bend > JUMP_FRACTION * self.late) | (
+            (bend > SUDDEN_JUMP_FRACTION * self.late) & (bend > 10 * self.bend)
+        )
         self.inside = bool(jumps.any())
-        jumps &= bend * h > MATTERS * self.largest * self.duration
+        jumps &= bend * h > NEGLIGIBLE_JUMP * self.largest * self.duration
         if not depth:
-            smooth = self.deepest <= SMOOTH
+            smooth = self.deepest <= SMOOTH_HALVINGS
             self.level = max(self.level - 1, self.deepest if smooth else 0)
             self.pieces = self.deepest = 0
             self.steps += 1
-            self.late = LATE * self.late
+            self.late = EFFORT_MEMORY * self.late
         return bool(jumps.any())
 
     def cuts(self, bend: Array, jump: bool, depth: int) -> bool:
         """Whether a piece of so many halvings is cut in two; what `jumps` said goes before."""
-        self.pieces += depth > SMOOTH
+        self.pieces += depth > SMOOTH_HALVINGS
         if not (jump or depth < self.level) or depth == HALVINGS or self.chatters:
             self.lost = self.lost or (self.chatters and jump)
-            self.bend = np.maximum(bend, SHARP / 10 * self.late)
+            self.bend = np.maximum(bend, SUDDEN_JUMP_FRACTION / 10 * self.late)
             return False
         self.deepest = max(self.deepest, depth + 1 if jump else 0)
-        self.found += jump and depth == SMOOTH
-        self.chatters = self.pieces > DEEP or self.found > max(20, CHATTER * self.steps)
+        self.found += jump and depth == SMOOTH_HALVINGS
+        self.chatters = self.pieces > MAX_PIECES_OF_STEP or self.found > max(
+            20, MAX_JUMPS_PER_STEP * self.steps
+        )
         return True
 
     def doubts(self, jump: bool, depth: int) -> bool:
         """Whether the function is asked once more what it gave, to learn if it remembers."""
-        return not depth and self.forgot is None and (jump or self.steps <= AGAIN)
+        return not depth and self.forgot is None and (jump or self.steps <= STEPS_CHECKED_TWICE)
 
-    def told(self) -> None:
+    def report_warnings(self) -> None:
         """Warn where jumps were no longer looked for, and of a function that remembers."""
         if self.lost:
             warnings.warn(
@@ -135,12 +145,12 @@ class Watch:
 class _Runner:
     """Steps of one plan, and what its function has given so far."""
 
-    def __init__(self, plan: Plan, law: Feedback) -> None:
+    def __init__(self, plan: RunPlan, law: Feedback) -> None:
         self.plan, self.law = plan, law
         self.f: Callable[[Array, Array], Array]
-        self.f, self.T = plan.model.functions.derived(("rate", plan.width), _rate, plan)
+        self.f, self.T = plan.model.functions.cached(("rate", plan.width), _rate, plan)
         self.A = None if self.T is None else np.linalg.inv(self.T)
-        self.watch = Watch(law.width, float(plan.grid[-1] - plan.grid[0]), 6)
+        self.watch = JumpDetector(law.width, float(plan.grid[-1] - plan.grid[0]), 6)
         self.latest = np.inf  # time at which this step may ask
 
     def step(self, t: float, end: float, x: Array, depth: int = 0) -> tuple[Array, Array, Array]:
@@ -171,22 +181,22 @@ class _Runner:
         return efforts, self.f(x, u)
 
 
-def _turned(T: Array | None, x: Array) -> Array:
+def _transform_state(T: Array | None, x: Array) -> Array:
     """x with T q and T qd, unless there is no T."""
     if T is None:
         return x
     return np.concatenate([T @ x[: len(T)], T @ x[len(T) : 2 * len(T)], x[2 * len(T) :]])
 
 
-def _rate(plan: Plan) -> tuple[Callable[[Array, Array], Array], Array | None]:
+def _rate(plan: RunPlan) -> tuple[Callable[[Array, Array], Array], Array | None]:
     """dx/dt = f(x, u) on a tape where that is possible, and T: x holds T q and T qd, if any."""
     functions = plan.model.functions
     wide = plan.wrench is not None or plan.model.reading.carries_roots
-    chain = isinstance(functions, ChainFunctions) and functions.taped and not wide
+    chain = isinstance(functions, ChainFunctions) and functions.uses_tapes and not wide
     if chain and isinstance(functions, ChainFunctions):
         tape = functions.rate_in_ends()
     else:
-        tape = replayed(rate(plan.model, plan.width, written=functions.iterates))
+        tape = tape_of_function(rate(plan.model, plan.width, written=functions.iterates))
     if tape is None:
         plain = Evaluator(rate(plan.model, plan.width))
         return lambda x, u: plain(x, u)[0], None

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs import Feedback
-from ..plan import Chunk, Plan
+from ..plan import Chunk, RunPlan
 from ..spectrum import Spectrum
 from .collocated import STAGES, USUAL, C, CollocationSteps
 from .law_steps import follow_law
@@ -27,9 +27,9 @@ from .stepper import Stepper
 __all__ = ["Gauss"]
 
 Array = NDArray[np.float64]
-PHASE = 0.9  # rad of the fastest rate excited in a step: 5e-6 of a rad is lost in one
-BLOCK = 64  # samples whose inputs are read at once
-PIECE = 4  # steps between two switches of the input
+MAX_PHASE_PER_STEP = 0.9  # rad of the fastest rate excited in a step: 5e-6 of a rad is lost in one
+SAMPLES_PER_BLOCK = 64  # samples whose inputs are read at once
+MIN_STEPS_PER_PIECE = 4  # steps between two switches of the input
 
 
 class Gauss(Stepper):
@@ -43,19 +43,19 @@ class Gauss(Stepper):
     late = 1 / 100_800  # (s!)^2 / ((2 s)! (2 s + 1)!) of s = 3 stages
     takes = frozenset({"data", "function", "controller", "wrench", "loops"})
 
-    def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
+    def own_step(self, plan: RunPlan, spectrum: Spectrum) -> float:
         """Return PHASE rad of the fastest rate excited, less where a finer tolerance is asked."""
-        step = plan.piece / PIECE
-        phase = PHASE * min(1.0, plan.tolerance / USUAL) ** (1 / self.order)
+        step = plan.piece / MIN_STEPS_PER_PIECE
+        phase = MAX_PHASE_PER_STEP * min(1.0, plan.tolerance / USUAL) ** (1 / self.order)
         return min(step, phase / spectrum.excited) if spectrum.excited else step
 
-    def refusal(self, plan: Plan, x: Array) -> str:
+    def refusal(self, plan: RunPlan, x: Array) -> str:
         """Return what keeps it from a plan: a law that is sampled, or what `takes` leaves out."""
         if plan.drive is not None:
             return "takes no sampled law"
         return super().refusal(plan, x)
 
-    def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
+    def run(self, plan: RunPlan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield state after state."""
         if isinstance(plan.tau, Feedback):
             yield from follow_law(plan, plan.tau, x, step)
@@ -65,8 +65,8 @@ class Gauss(Stepper):
         edges = [*plan.starts, len(plan.grid) - 1]
         for first, last in pairwise(edges):
             system.forget()
-            for a in range(first, last, BLOCK):
-                ends = plan.grid[a : min(a + BLOCK, last) + 1]
+            for a in range(first, last, SAMPLES_PER_BLOCK):
+                ends = plan.grid[a : min(a + SAMPLES_PER_BLOCK, last) + 1]
                 counts = np.maximum(1, np.ceil(np.diff(ends) / step - 1e-9)).astype(int)
                 h = np.repeat(np.diff(ends) / counts, counts)
                 t = ends[0] + np.concatenate([[0.0], np.cumsum(h)[:-1]])

@@ -18,23 +18,25 @@ from numpy.typing import NDArray
 from ...errors import SuppleError
 from ...kernels.newmark import generalised_alpha as scheme_of
 from ..inputs import Feedback
-from ..plan import Chunk, Plan
+from ..plan import Chunk, RunPlan
 from ..sampled import timetable
 from ..spectrum import Spectrum
 from ..time_functions import written_times
-from .functions import WRITTEN, Watch
+from .functions import MAX_WRITTEN_TIMES, JumpDetector
 from .residual import System, inverse
 from .stepper import Stepper
 
 __all__ = ["GeneralisedAlpha"]
 
 Array = NDArray[np.float64]
-RADIUS = 0.8  # left of the fastest modes in a step
-PHASE = 0.035  # rad of the fastest rate excited in a step: 1 % of a rad is lost in 20 periods
+SPECTRAL_RADIUS = 0.8  # left of the fastest modes in a step
+MAX_PHASE_PER_STEP = (
+    0.035  # rad of the fastest rate excited in a step: 1 % of a rad is lost in 20 periods
+)
 FIRST, GROWTH = 0.05, 1.1  # rad of the fastest pole in the first step after a switch, and growth
-PIECE = 16  # steps between two switches of the input
-MOST = 30  # iterations of a step
-QUICK = 6  # iterations after which the matrix is made anew for the next step
+MIN_STEPS_PER_PIECE = 16  # steps between two switches of the input
+MAX_ITERATIONS = 30  # iterations of a step
+SLOW_ITERATIONS = 6  # iterations after which the matrix is made anew for the next step
 POSITION, VELOCITY = 1e-11, 1e-9  # corrections beside the largest entry, at which a step is done
 
 
@@ -55,20 +57,20 @@ class GeneralisedAlpha(Stepper):
     late = 1 / 12
     takes = frozenset({"data", "function", "controller", "wrench", "loops"})
 
-    def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
+    def own_step(self, plan: RunPlan, spectrum: Spectrum) -> float:
         """Return PHASE rad of the fastest rate excited."""
-        step = plan.piece / PIECE
-        return min(step, PHASE / spectrum.excited) if spectrum.excited else step
+        step = plan.piece / MIN_STEPS_PER_PIECE
+        return min(step, MAX_PHASE_PER_STEP / spectrum.excited) if spectrum.excited else step
 
-    def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
+    def run(self, plan: RunPlan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield state after state."""
         n = plan.model.size
-        system = _Steps(plan, x, step)
+        system = _AlphaStepper(plan, x, step)
         state = _State(x[:n].copy(), x[n : 2 * n].copy(), np.zeros(n), np.zeros(n), float(x[2 * n]))
         starts, times, applied = _jumps(plan), None, system.tau
         known = np.zeros(0)  # times that a function knows, at which it may jump
         if system.watch is not None and isinstance(plan.tau, Feedback):
-            known = written_times(plan.tau.function, float(plan.grid[-1]), WRITTEN)
+            known = written_times(plan.tau.function, float(plan.grid[-1]), MAX_WRITTEN_TIMES)
         if plan.drive is not None:
             times = timetable(plan.drive.given, plan.grid)
             starts, plan = times.arrivals, replace(plan, grid=times.t)
@@ -91,7 +93,7 @@ class GeneralisedAlpha(Stepper):
                     rest = stop - t
                     system.graded = min(step, system.graded * GROWTH)
                     dt = rest / math.ceil(rest / system.graded - 1e-9)
-                    state = system.advanced(t, dt, stop, state)
+                    state = system.advance(t, dt, stop, state)
                     t = stop if dt == rest else t + dt
             here = np.concatenate([state.q, state.qd, [state.work], system.near])[None]
             given = isinstance(plan.tau, Feedback)
@@ -99,7 +101,7 @@ class GeneralisedAlpha(Stepper):
             if place > 0:
                 yield Chunk(place, here, *((applied[None], system.tau.copy()) if given else ()))
         if system.watch is not None:
-            system.watch.told()
+            system.watch.report_warnings()
 
 
 class _State(NamedTuple):
@@ -113,7 +115,7 @@ class _State(NamedTuple):
     power: float = 0.0
 
 
-def _jumps(plan: Plan) -> set[int]:
+def _jumps(plan: RunPlan) -> set[int]:
     """Places in the grid where an input jumps, the first among them; where it only bends, nothing
     that a step remembers is wrong.
     """
@@ -127,18 +129,18 @@ def _jumps(plan: Plan) -> set[int]:
     return {0, *(place for place, jump in zip(plan.starts, jumps, strict=True) if jump)}
 
 
-class _Steps(System):
+class _AlphaStepper(System):
     """Steps of a plan, and the matrix that solves them."""
 
-    def __init__(self, plan: Plan, x: Array, longest: float) -> None:
+    def __init__(self, plan: RunPlan, x: Array, longest: float) -> None:
         super().__init__(plan, x)
         self._inverse: Array | None = None
         self._dt = 0.0
-        self.scheme, self.longest, self.graded = scheme_of(RADIUS), longest, longest
+        self.scheme, self.longest, self.graded = scheme_of(SPECTRAL_RADIUS), longest, longest
         self._held: Array | None = None  # efforts that a step takes as they are
-        self.watch: Watch | None = None  # of a function, whose jumps nobody tells
+        self.watch: JumpDetector | None = None  # of a function, whose jumps nobody tells
         if isinstance(plan.tau, Feedback) and plan.drive is None:
-            self.watch = Watch(plan.tau.width, float(plan.grid[-1] - plan.grid[0]))
+            self.watch = JumpDetector(plan.tau.width, float(plan.grid[-1] - plan.grid[0]))
 
     def first(self, t: float, most: float, state: _State) -> _State:
         """The state with qdd after a switch, as an implicit step feels it.
@@ -166,7 +168,7 @@ class _Steps(System):
             return state
         return self.first(t, most, state)
 
-    def advanced(self, t: float, dt: float, stop: float, state: _State, depth: int = 0) -> _State:
+    def advance(self, t: float, dt: float, stop: float, state: _State, depth: int = 0) -> _State:
         """The state after a step, which is halved where the efforts of a function jump in it.
 
         They are looked at amid the step, on the cubic through its ends. What the method remembers
@@ -193,8 +195,8 @@ class _Steps(System):
                 watch.forgot = None if np.array_equal(first, again) else t
             if watch.cuts(bend, jump, depth):
                 self.near, self.tau = near, before
-                state = self.advanced(t, dt / 2, np.inf, state, depth + 1)
-                return self.advanced(t + dt / 2, dt / 2, stop, state, depth + 1)
+                state = self.advance(t, dt / 2, np.inf, state, depth + 1)
+                return self.advance(t + dt / 2, dt / 2, stop, state, depth + 1)
             if found is None:  # as it is asked once, which is told
                 watch.lost, self._held = True, self.inputs(at, q_0, qd_0)
                 found = self.step(at, dt, (q_0, qd_0, qdd))
@@ -221,13 +223,17 @@ class _Steps(System):
         b, c = self.scheme.shares(dt)
         if abs(dt - self._dt) > 1e-9 * dt:
             self._inverse = None
-        for renewed in (0, 1, MOST):  # with the matrix at hand, with a new one, with new ones
-            found = self._iterated(t, dt, (q_0, qd_0, qdd.copy()), (b, c), renewed)
+        for renewed in (
+            0,
+            1,
+            MAX_ITERATIONS,
+        ):  # with the matrix at hand, with a new one, with new ones
+            found = self._iterate(t, dt, (q_0, qd_0, qdd.copy()), (b, c), renewed)
             if found is not None:
                 return found
         return None
 
-    def _iterated(
+    def _iterate(
         self,
         t: float,
         dt: float,
@@ -236,7 +242,7 @@ class _Steps(System):
         renewed: int,
     ) -> tuple[Array, Array, Array] | None:
         (q_0, qd_0, qdd), (b, c), before = start, weights, np.inf
-        for count in range(MOST):
+        for count in range(MAX_ITERATIONS):
             q, qd = q_0 + b * qdd, qd_0 + c * qdd
             u = self.inputs(t, q, qd)
             if self.led:
@@ -244,7 +250,7 @@ class _Steps(System):
                 q[:k], qd[:k], qdd[:k] = u[:k], u[k : 2 * k], u[2 * k :]
             r = self.rest(q, qd, qdd, u)
             if count < renewed or self._inverse is None:
-                exact = not self.model.functions.iterates or renewed == MOST
+                exact = not self.model.functions.iterates or renewed == MAX_ITERATIONS
                 self._inverse = self._matrix(t, (q, qd, qdd), u, (b, c), exact, renewed > 0)
                 self._dt = dt
             step = self._inverse @ -r
@@ -252,7 +258,7 @@ class _Steps(System):
             qdd = qdd + step
             small = b * size <= POSITION * (1e-3 + np.abs(q).max())
             if small and c * size <= VELOCITY * (1e-3 + np.abs(qd).max()):
-                if count > QUICK:
+                if count > SLOW_ITERATIONS:
                     self._inverse = None
                 return q + b * step, qd + c * step, qdd
             if not np.isfinite(size) or (count > 2 and size > 2 * before):

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from ...errors import SuppleError
 from ...kernels import _tape
 from ..inputs import Feedback, StoppedError
-from ..plan import Chunk, Plan
+from ..plan import Chunk, RunPlan
 from ..time_functions import written_times
 from .collocated import STAGES, THROUGH, TWICE, USUAL, A, C, CollocationSteps
-from .functions import CHATTER, MATTERS, WRITTEN, Watch
+from .functions import MAX_JUMPS_PER_STEP, MAX_WRITTEN_TIMES, NEGLIGIBLE_JUMP, JumpDetector
 
 __all__ = ["follow_law"]
 
@@ -50,14 +50,14 @@ AT_START = THROUGH[0]  # weights of the values at the nodes in their parabola at
 AT_END = THROUGH.sum(axis=0)  # and at 1
 
 
-def follow_law(plan: Plan, law: Feedback, x: Array, step: float) -> Iterator[Chunk]:
+def follow_law(plan: RunPlan, law: Feedback, x: Array, step: float) -> Iterator[Chunk]:
     """Yield state after state at the samples, with the efforts that were applied.
 
     Steps are equal, unless the plan is run with steps of its own choice: then `step` is the first
     one, and the first after each jump.
     """
     steps = LawSteps(plan, law, x, step)
-    known = written_times(law.function, float(plan.grid[-1]), WRITTEN)
+    known = written_times(law.function, float(plan.grid[-1]), MAX_WRITTEN_TIMES)
     for k, (first, last) in enumerate(pairwise(plan.grid.tolist())):
         hair = 1e-9 * (last - first)
         here = known[(known > first - hair) & (known < last + hair)]
@@ -74,7 +74,7 @@ def follow_law(plan: Plan, law: Feedback, x: Array, step: float) -> Iterator[Chu
             steps.carry(begin, end, end - hair * written)
         at_end = steps.ask(last) if written else steps.efforts
         yield Chunk(k + 1, steps.state[None], applied[None], at_end)
-    steps.watch.told()
+    steps.watch.report_warnings()
 
 
 class _Attempt(NamedTuple):
@@ -96,7 +96,7 @@ class LawSteps(CollocationSteps):
         wanted: s, the next step.  watch: what the efforts were so far.
     """
 
-    def __init__(self, plan: Plan, law: Feedback, x: Array, step: float) -> None:
+    def __init__(self, plan: RunPlan, law: Feedback, x: Array, step: float) -> None:
         super().__init__(plan, x)
         n = plan.model.size
         duration = float(plan.grid[-1] - plan.grid[0])
@@ -105,7 +105,7 @@ class LawSteps(CollocationSteps):
         self.equal = not plan.fastest  # a step that was given is taken as it is
         self.longest = step if self.equal else max(step, duration / LEAST_STEPS)
         self.seam = SEAM * min(1.0, plan.tolerance / USUAL) ** (ORDER / 6)
-        self.watch = Watch(law.width, duration)
+        self.watch = JumpDetector(law.width, duration)
         self._evaluate: Callable[[], object] = self._how
         if not callable(self._how):
             self._evaluate = partial(_tape.evaluate, self._how, self._x, self._out)
@@ -150,7 +150,7 @@ class LawSteps(CollocationSteps):
                 return
             h = rest / max(1, math.ceil(rest / self.wanted - 1e-9))
             until = end if h == rest else t + h
-            tiny = h <= MATTERS * watch.duration
+            tiny = h <= NEGLIGIBLE_JUMP * watch.duration
             attempt = self._attempt(t, h, min(until, latest), tiny)
             if attempt is None:
                 if h <= SHORTEST * watch.duration:
@@ -181,7 +181,7 @@ class LawSteps(CollocationSteps):
             if watch.inside and (halvings or watch.forgot is not None):
                 # A jump, in a piece too short to matter or of a function that remembers
                 watch.found += 1
-                watch.chatters = watch.found > max(FEW_JUMPS, CHATTER * watch.steps)
+                watch.chatters = watch.found > max(FEW_JUMPS, MAX_JUMPS_PER_STEP * watch.steps)
                 self.forget()
                 self.wanted = min(self.first, self.longest)
             t, halvings = until, 0

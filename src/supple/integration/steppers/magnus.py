@@ -24,7 +24,7 @@ from ...equations.model import Model
 from ...kernels.exponentials import exponentials
 from ..closed_loop import Reference, closed_rate
 from ..held_joints import flexible
-from ..plan import Chunk, Plan
+from ..plan import Chunk, RunPlan
 from .stepper import Stepper
 
 __all__ = ["Magnus"]
@@ -42,7 +42,7 @@ class Magnus(Stepper):
     order = 4
     takes = frozenset({"controller"})
 
-    def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
+    def run(self, plan: RunPlan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield piece after piece."""
         assert isinstance(plan.tau, Reference)
         assert plan.controller is not None
@@ -82,12 +82,12 @@ class Magnus(Stepper):
                 place = np.cumsum(counts) // max(16, ENTRIES // (2 * m + 1) ** 2)
                 cuts = (np.flatnonzero(np.diff(place)) + 1).tolist()
                 for i, j in pairwise([0, *cuts, len(counts)]):
-                    found, y, work = _carried(forms, grid[i : j + 1], counts[i:j], y, work)
+                    found, y, work = _propagate(forms, grid[i : j + 1], counts[i:j], y, work)
                     r, rd, _ = path(grid[i + 1 : j + 1])
                     states = np.hstack([r, found[:, :m], rd, found[:, m : 2 * m], found[:, -1:]])
                     yield Chunk(forms.first + i + 1, states)
 
-    def refusal(self, plan: Plan, x: Array) -> str:
+    def refusal(self, plan: RunPlan, x: Array) -> str:
         """Return what keeps a run from being made by exponentials, or nothing."""
         model = plan.model
         if model.functions.needs - self.takes:
@@ -139,7 +139,7 @@ def _on_path(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator
 
 
 def _functions(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator]:
-    made: tuple[Evaluator, Evaluator] = model.functions.derived(
+    made: tuple[Evaluator, Evaluator] = model.functions.cached(
         ("on path", controller), _on_path, model, controller
     )
     return made
@@ -222,7 +222,7 @@ def _settles(c: Array, blocks: NDArray[np.int64]) -> bool:
     return bool((np.abs(c[-3:]).max(axis=0) <= 1e-12 * largest[flat]).all())
 
 
-def _carried(
+def _propagate(
     forms: _Forms, grid: Array, counts: NDArray[np.int64], y: Array, work: float
 ) -> tuple[Array, Array, float]:
     """[x, work] at the ends of intervals (n, 2 m + 1), and both at the last one.

@@ -18,19 +18,19 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from ..plan import Chunk, Plan, StoppedError
+from ..plan import Chunk, RunPlan, StoppedError
 from .stepper import Stepper
 
 __all__ = ["Adams", "BackwardDifferences"]
 
 Array = NDArray[np.float64]
 BLOCKS = (64, 8, 1)  # samples in one call
-SEEN_AHEAD = 8  # samples in one call where loops may run into a dead point
+SAMPLES_PER_CALL = 8  # samples in one call where loops may run into a dead point
 DEGREE = 7  # of the polynomials
-FIT = 1e-11  # of an input's largest value: how well they meet it between their nodes
-SHORTEST = 2e-10  # of the run: a piece in which an input jumps
-MOST = 20_000  # steps in one call where an evaluation solves equations inside
-STUCK = 200  # steps a rad of the fastest pole: so many lead nowhere
+FIT_TOLERANCE = 1e-11  # of an input's largest value: how well they meet it between their nodes
+SHORTEST_PIECE = 2e-10  # of the run: a piece in which an input jumps
+MAX_STEPS_PER_CALL = 20_000  # steps in one call where an evaluation solves equations inside
+MAX_STEPS_PER_RADIAN = 200  # steps a rad of the fastest pole: so many lead nowhere
 NODES = chebyshev.chebpts1(DEGREE + 1)
 BETWEEN = np.cos(np.pi * np.arange(DEGREE + 2) / (DEGREE + 1))
 VALUES = chebyshev.chebvander(NODES, DEGREE)
@@ -53,7 +53,7 @@ class _Multistep(Stepper):
     takes = frozenset({"data", "controller", "wrench", "beta", "loops", "memory"})
     iteration: ClassVar[str]
 
-    def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
+    def run(self, plan: RunPlan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield block after block."""
         scale = np.abs(plan.inputs(plan.grid)).max(axis=0, initial=0.0)
         course = _Course(scale, _units(plan, x))
@@ -62,7 +62,9 @@ class _Multistep(Stepper):
             a = first
             while a < last:
                 for size in BLOCKS:
-                    if size > last - a or (size > SEEN_AHEAD and plan.model.functions.iterates):
+                    if size > last - a or (
+                        size > SAMPLES_PER_CALL and plan.model.functions.iterates
+                    ):
                         continue
                     times = (plan.grid[a], plan.grid[a + size])
                     states = self._block(plan, x, times, size, course)
@@ -72,7 +74,7 @@ class _Multistep(Stepper):
                         break
 
     def _block(
-        self, plan: Plan, x: Array, times: tuple[float, float], size: int, course: _Course
+        self, plan: RunPlan, x: Array, times: tuple[float, float], size: int, course: _Course
     ) -> Array | None:
         """States (size, .) at equal parts of a stretch; None: it is too long for one call.
 
@@ -85,22 +87,25 @@ class _Multistep(Stepper):
         course.scale = np.maximum(course.scale, np.abs(u).max(axis=0, initial=0.0))
         series = np.linalg.solve(VALUES, u[: DEGREE + 1])
         off = np.abs(CHECK @ series - u[DEGREE + 1 :]).max(axis=0)
-        jumps = bool((off > FIT * course.scale).any())
+        jumps = bool((off > FIT_TOLERANCE * course.scale).any())
         if jumps and size == 1:
-            jumps = end - start > SHORTEST * plan.grid[-1]
+            jumps = end - start > SHORTEST_PIECE * plan.grid[-1]
         found = None
         if not jumps and end - start <= course.longest:
             p = np.concatenate([series.ravel("F"), [end - start], course.unit])
             # CVODES from 0 to 1 with `size` equal parts, made once for a model and a law
             key = ("cvodes", self.name, plan.tolerance, plan.controller, plan.width, size)
-            solver: Any = plan.model.functions.derived(key, self._made, plan, size)
+            solver: Any = plan.model.functions.cached(key, self._make_integrator, plan, size)
             with _heard() as pressed:
                 try:
                     found = np.array(solver(x0=x / course.unit, p=p)["xf"]).T * course.unit
                 except (RuntimeError, SystemError) as problem:
                     if pressed:
                         raise KeyboardInterrupt from None
-                    much, least = STUCK * plan.fastest * (end - start), MOST
+                    much, least = (
+                        MAX_STEPS_PER_RADIAN * plan.fastest * (end - start),
+                        MAX_STEPS_PER_CALL,
+                    )
                     if "TOO_MUCH_WORK" not in str(problem) or much < least:
                         raise StoppedError(str(problem)) from None
                     course.longest = 0.51 * (end - start)  # later ones are cut
@@ -110,7 +115,7 @@ class _Multistep(Stepper):
         assert first is not None
         return self._block(plan, first[-1], (middle, end), 1, course)
 
-    def _made(self, plan: Plan, size: int) -> Any:
+    def _make_integrator(self, plan: RunPlan, size: int) -> Any:
         import casadi as ca
 
         f, symbol, width = plan.rate(), plan.model.functions.symbol, plan.width
@@ -132,7 +137,7 @@ class _Multistep(Stepper):
             "nonlinear_solver_iteration": self.iteration,
             "reltol": plan.tolerance,
             "abstol": plan.tolerance * 1e-2,
-            "max_num_steps": MOST if plan.model.functions.iterates else 10_000_000,
+            "max_num_steps": MAX_STEPS_PER_CALL if plan.model.functions.iterates else 10_000_000,
             "disable_internal_warnings": True,
             "show_eval_warnings": False,  # steps into a dead point are told by the run itself
         }
@@ -153,7 +158,7 @@ class BackwardDifferences(_Multistep):
     name, iteration = "bdf", "newton"
 
 
-def _units(plan: Plan, x: Array) -> Array:
+def _units(plan: RunPlan, x: Array) -> Array:
     """(len(x),) what counts as one of each state: an absolute tolerance is a part of it.
 
     Elastic coordinates and rates are measured by what the energy put into vibration could make of

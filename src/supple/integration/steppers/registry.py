@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs import Feedback
-from ..plan import Plan
+from ..plan import RunPlan
 from ..spectrum import Spectrum
 from .gauss import Gauss
 from .generalised_alpha import GeneralisedAlpha
 from .magnus import Magnus
 from .multistep import Adams, BackwardDifferences
-from .rk4 import LONGEST, RungeKutta4, on_tape
+from .rk4 import MAX_PHASE_OF_MAIN_MODE, RungeKutta4, on_tape
 from .stepper import Stepper
 
 __all__ = ["STEPPERS", "choose"]
@@ -31,13 +31,17 @@ STEPPERS: dict[str, Stepper] = {
         Magnus(),
     )
 }
-STIFF = 20  # times as many steps for stability as for accuracy, and rk4 is the wrong method
-MANY = 2e4  # steps a second that rk4 may take whatever they are for
-TAPED = 1e5  # the same on a tape, where bdf takes ten times as long for what it asks of a step
+STIFFNESS_RATIO = (
+    20  # times as many steps for stability as for accuracy, and rk4 is the wrong method
+)
+MAX_STEPS_PER_SECOND = 2e4  # steps a second that rk4 may take whatever they are for
+MAX_TAPED_STEPS_PER_SECOND = (
+    1e5  # the same on a tape, where bdf takes ten times as long for what it asks of a step
+)
 FINE = RungeKutta4(0.2)  # follows the start of what stability alone would let it step over
 
 
-def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
+def choose(plan: RunPlan, x: Array, spectrum: Spectrum) -> Stepper:
     """Return the stepper for a plan: exponentials where they apply, rk4 unless that is stiff.
 
     Where loops are closed an evaluation is dear and gauss asks for the fewest, and so is a Python
@@ -52,10 +56,10 @@ def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
         return STEPPERS["gauss"]
     wanted = rk4.own_step(plan, spectrum)
     calm = replace(spectrum, poles=np.zeros(0, complex))
-    whole = LONGEST / spectrum.excited if spectrum.excited else np.inf
+    whole = MAX_PHASE_OF_MAIN_MODE / spectrum.excited if spectrum.excited else np.inf
     accurate = min(rk4.own_step(plan, calm), whole, float(plan.grid[-1] - plan.grid[0]) / 50)
-    if 1 / wanted <= max(MANY, STIFF / accurate):
+    if 1 / wanted <= max(MAX_STEPS_PER_SECOND, STIFFNESS_RATIO / accurate):
         return rk4
     if isinstance(plan.tau, Feedback):
         return STEPPERS["rk4" if plan.model.reading.carries_roots else "generalised-alpha"]
-    return FINE if on_tape(plan) and 1 / wanted <= TAPED else STEPPERS["bdf"]
+    return FINE if on_tape(plan) and 1 / wanted <= MAX_TAPED_STEPS_PER_SECOND else STEPPERS["bdf"]

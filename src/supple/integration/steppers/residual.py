@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...control.controllers import Decoupling, Wanted
+from ...control.controllers import Decoupling, ReferenceMotion
 from ...equations.closed.coupled import near_symbols
 from ...equations.equilibrium import stiffness_at
-from ...equations.evaluate import AnyEvaluator, Evaluator, TapeEvaluator, compiled, slope
-from ...kernels.tape import replayed
+from ...equations.evaluate import AnyEvaluator, Evaluator, TapeEvaluator, compile_function, slope
+from ...kernels.tape import tape_of_function
 from ..closed_loop import Reference
 from ..inputs import Feedback
-from ..plan import Plan, wrench_power
+from ..plan import RunPlan, wrench_power
 
 __all__ = ["System", "inverse"]
 
@@ -42,7 +42,7 @@ class System:
         the followers of loops are; `rest` brings them one step of Newton's method nearer.
     """
 
-    def __init__(self, plan: Plan, x: Array) -> None:
+    def __init__(self, plan: RunPlan, x: Array) -> None:
         self.plan, self.model = plan, plan.model
         self.k, self.tau, self.power = plan.model.joints, np.zeros(plan.model.joints), 0.0
         self.led = False  # unless a law that holds its joints to the path starts there
@@ -51,7 +51,7 @@ class System:
             r, rd, _ = plan.tau.trajectory(0.0)
             off = max(np.abs(x[:k] - r).max(), np.abs(x[n : n + k] - rd).max())
             self.led = bool(off < 1e-12)
-        self.equations: _Equations = plan.model.functions.derived(
+        self.equations: _Equations = plan.model.functions.cached(
             ("residual", plan.controller, self.led, plan.width, plan.compiled),
             _Equations,
             plan,
@@ -146,7 +146,7 @@ class _Equations:
         law, None without one.
     """
 
-    def __init__(self, plan: Plan, led: bool) -> None:
+    def __init__(self, plan: RunPlan, led: bool) -> None:
         import casadi as ca
 
         (model, near), law = near_symbols(plan.model, 0), plan.controller
@@ -162,13 +162,13 @@ class _Equations:
         self.free = isinstance(law, Decoupling)
         self.answer: list[Evaluator] | None = None
         if isinstance(law, Decoupling):
-            wanted = Wanted(u[:k], u[k : 2 * k], u[2 * k :])
+            wanted = ReferenceMotion(u[:k], u[k : 2 * k], u[2 * k :])
             second = wanted.rdd if led else law.joint_acceleration(model, q, qd, wanted)
             first, tau = qdd[:k, 0] - second, force[:k, 0]
         else:
             tau = u
             if law is not None:
-                tau = law.effort(model, q, qd, Wanted(u[:k], u[k : 2 * k], u[2 * k :]))
+                tau = law.effort(model, q, qd, ReferenceMotion(u[:k], u[k : 2 * k], u[2 * k :]))
                 alone = ca.Function("answer", [q, qd, x, near], [ca.densify(-tau)])
                 self.answer = [Evaluator(slope(alone, i), True) for i in (0, 1)]
             first = force[:k, 0] - tau  # a slice of one entry alone would be a row
@@ -188,14 +188,14 @@ class _Equations:
         return [Evaluator(slope(self._rows, i), True) for i in (2, 1, 0)]
 
 
-def _fast(function: Any, plan: Plan, loops: int) -> AnyEvaluator:
+def _fast(function: Any, plan: RunPlan, loops: int) -> AnyEvaluator:
     """The function as it is called fastest: that of loops on a tape, or compiled."""
     import casadi as ca
 
     if not loops or plan.compiled:
-        return Evaluator(compiled(function) if plan.compiled else function)
+        return Evaluator(compile_function(function) if plan.compiled else function)
     written = function if function.is_a("SXFunction") else function.expand()
-    tape = replayed(written)  # where parts that were calls share their work
+    tape = tape_of_function(written)  # where parts that were calls share their work
     if tape is None:
         x = [ca.SX.sym(name, function.numel_in(i)) for i, name in enumerate(function.name_in())]
         shared: Any = ca.cse(written.call(x))

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from ...control.controllers import Controller
 from ...equations.chain_functions import ChainFunctions
-from ...equations.evaluate import compiled, view
-from ...kernels.tape import Tape, replayed
+from ...equations.evaluate import compile_function, view
+from ...kernels.tape import Tape, tape_of_function
 from ..inputs import Feedback
-from ..plan import Chunk, Plan
+from ..plan import Chunk, RunPlan
 from ..spectrum import Spectrum
 from .functions import follow_function
 from .samples import follow_samples
@@ -26,14 +26,16 @@ from .stepper import Stepper
 __all__ = ["RungeKutta4", "on_tape", "stable_step"]
 
 Array = NDArray[np.float64]
-CHUNK = 1000  # steps between two looks at what came out
-DEAR = 32  # the same where one step solves closures
-LOST = 1e-4  # of the energy of the fastest mode excited, in a run
-LONGEST = 0.2  # rad in a step of a mode that is all of the motion
-ROUGHLY = 0.5  # rad in a step of any mode that is excited
-WATCHED = 40 * np.pi  # rad of a mode, 20 periods, over which the state is asked for
-PIECE = 16  # steps between two switches of a motion wanted
-ASKED = 1000  # steps of a run in which a Python function of the state may do what it likes
+STEPS_PER_CHUNK = 1000  # steps between two looks at what came out
+STEPS_PER_CHUNK_WITH_CLOSURES = 32  # the same where one step solves closures
+MAX_ENERGY_LOSS = 1e-4  # of the energy of the fastest mode excited, in a run
+MAX_PHASE_OF_MAIN_MODE = 0.2  # rad in a step of a mode that is all of the motion
+MAX_PHASE_OF_ANY_MODE = 0.5  # rad in a step of any mode that is excited
+REFERENCE_PHASE = 40 * np.pi  # rad of a mode, 20 periods, over which the state is asked for
+MIN_STEPS_PER_PIECE = 16  # steps between two switches of a motion wanted
+MIN_STEPS_OF_FUNCTION_RUN = (
+    1000  # steps of a run in which a Python function of the state may do what it likes
+)
 
 
 class RungeKutta4(Stepper):
@@ -50,7 +52,7 @@ class RungeKutta4(Stepper):
     def __init__(self, part: float = 0.8) -> None:
         self.part = part  # of the longest stable step
 
-    def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
+    def own_step(self, plan: RunPlan, spectrum: Spectrum) -> float:
         """Return h with sum of share_j N_j (omega_j h)^5 / 72 = LOST, or what stability allows.
 
         Mode j turns by N_j rad in the run and has a share of the energy. It is late by phi^4 / 120
@@ -60,24 +62,29 @@ class RungeKutta4(Stepper):
         duration = float(plan.grid[-1] - plan.grid[0])
         step = stable_step(spectrum.poles) * self.part
         if spectrum.excited:
-            rate, turned, share, weight = spectrum.turned(duration).T
+            rate, turned, share, weight = spectrum.mode_table(duration).T
             lost = float((share * np.maximum(turned, 1.0) * rate**5).sum()) / 72
-            late = float(np.linalg.norm(weight * np.clip(turned, 1.0, WATCHED) * rate**4))
-            followed = LONGEST * (WATCHED / late) ** 0.25
-            step = min(step, ROUGHLY / spectrum.excited, followed, (LOST / lost) ** 0.2)
+            late = float(np.linalg.norm(weight * np.clip(turned, 1.0, REFERENCE_PHASE) * rate**4))
+            followed = MAX_PHASE_OF_MAIN_MODE * (REFERENCE_PHASE / late) ** 0.25
+            step = min(
+                step,
+                MAX_PHASE_OF_ANY_MODE / spectrum.excited,
+                followed,
+                (MAX_ENERGY_LOSS / lost) ** 0.2,
+            )
         if plan.controller is not None:
-            step = min(step, plan.piece / PIECE)
+            step = min(step, plan.piece / MIN_STEPS_PER_PIECE)
         if isinstance(plan.tau, Feedback) and plan.drive is None:
-            step = min(step, duration / ASKED)
+            step = min(step, duration / MIN_STEPS_OF_FUNCTION_RUN)
         return step
 
-    def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
+    def run(self, plan: RunPlan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield the states at the samples; inputs act a hair inside each step, from their side."""
         if isinstance(plan.tau, Feedback) and plan.drive is None:
             yield from follow_function(plan, plan.tau, x, step)
             return
         n, width, grid = plan.model.size, plan.width, plan.grid
-        one, ends = _stepped(plan)
+        one, ends = _make_step(plan)
         T = np.eye(len(x))
         if ends:
             T[:n, :n] = T[n : 2 * n, n : 2 * n] = plan.model.functions.ends()
@@ -91,7 +98,7 @@ class RungeKutta4(Stepper):
         longest = np.minimum(each[1:], each[:-1])
         counts = np.maximum(1, np.ceil(np.diff(grid) / longest - 1e-9)).astype(np.int64)
         last = np.cumsum(counts)
-        size = int(min(CHUNK if one.cheap else DEAR, last[-1]))
+        size = int(min(STEPS_PER_CHUNK if one.cheap else STEPS_PER_CHUNK_WITH_CLOSURES, last[-1]))
         done = 0
         for a in range(0, int(last[-1]), size):
             # steps of length zero fill the last chunk: they change nothing
@@ -129,7 +136,7 @@ def stable_step(poles: NDArray[np.complex128]) -> float:
     return float((low / np.abs(values)).min())
 
 
-def on_tape(plan: Plan) -> bool:
+def on_tape(plan: RunPlan) -> bool:
     """Whether steps of a plan may run on a tape, unless its law needs what tapes do not know.
 
     A law that gives qdd at less cost than the forward dynamics, or has states, is followed as an
@@ -139,10 +146,10 @@ def on_tape(plan: Plan) -> bool:
     if plan.wrench is not None or plan.compiled or plan.memory or plan.model.reading.carries_roots:
         return False
     own = law is None or type(law).acceleration is Controller.acceleration
-    return own and isinstance(functions, ChainFunctions) and functions.taped
+    return own and isinstance(functions, ChainFunctions) and functions.uses_tapes
 
 
-def _stepped(plan: Plan) -> tuple[Accumulated | Taped, bool]:
+def _make_step(plan: RunPlan) -> tuple[Accumulated | Taped, bool]:
     """The step of a plan, made once for its model and law, and whether x is in end coordinates."""
     model, functions, controller = plan.model, plan.model.functions, plan.controller
     if on_tape(plan) and isinstance(functions, ChainFunctions):
@@ -168,7 +175,7 @@ def _stepped(plan: Plan) -> tuple[Accumulated | Taped, bool]:
             f = ca.Function("rate", [y, tau], ca.cse([ca.vertcat(qd, qdd, power)]))
         else:
             f = plan.rate()
-        if not plan.compiled and f.is_a("SXFunction") and (tape := replayed(f)) is not None:
+        if not plan.compiled and f.is_a("SXFunction") and (tape := tape_of_function(f)) is not None:
             return Taped(tape)
         # One step: x, [u(t), u(t + dt/2), u(t + dt), dt] to x
         kind: Any = ca.SX if f.is_a("SXFunction") else ca.MX
@@ -180,10 +187,10 @@ def _stepped(plan: Plan) -> tuple[Accumulated | Taped, bool]:
         k3 = f(x + half * k2, b)
         k4 = f(x + dt * k3, c)
         step = ca.Function("step", [x, p], ca.cse([x + dt / 6 * (k1 + k4 + 2 * (k2 + k3))]))
-        return Accumulated(compiled(step) if plan.compiled else step, f.is_a("SXFunction"))
+        return Accumulated(compile_function(step) if plan.compiled else step, f.is_a("SXFunction"))
 
     key = ("rk4", ends, plan.width, plan.compiled, controller)
-    found: Accumulated | Taped = functions.derived(key, make)
+    found: Accumulated | Taped = functions.cached(key, make)
     return found, ends
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SuppleError
-from ..plan import Chunk, Plan, StoppedError
-from ..sampled import Drive, timetable
+from ..plan import Chunk, RunPlan, StoppedError
+from ..sampled import SampledDrive, timetable
 
 __all__ = ["follow_samples"]
 
@@ -19,7 +19,7 @@ Steps = Callable[[Array, Array], Array]  # x, rows [u(t), u(t + h/2), u(t + h), 
 
 
 def follow_samples(
-    plan: Plan, drive: Drive, x: Array, step: float, carry: tuple[Steps, Array]
+    plan: RunPlan, drive: SampledDrive, x: Array, step: float, carry: tuple[Steps, Array]
 ) -> Iterator[Chunk]:
     """Yield the states at the answer's times, with the efforts that were applied.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs import Feedback
-from ..plan import Chunk, Plan
+from ..plan import Chunk, RunPlan
 from ..spectrum import Spectrum
 
 __all__ = ["Stepper", "Takes"]
@@ -41,15 +41,15 @@ class Stepper(ABC):
     takes: ClassVar[frozenset[Takes]]
     late: ClassVar[float] = 0.0
 
-    def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
+    def own_step(self, plan: RunPlan, spectrum: Spectrum) -> float:
         """Return the step for a motion of these rates, s; infinite where a tolerance decides."""
         return math.inf
 
     @abstractmethod
-    def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
+    def run(self, plan: RunPlan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield the states at the samples, chunk after chunk."""
 
-    def refusal(self, plan: Plan, x: Array) -> str:
+    def refusal(self, plan: RunPlan, x: Array) -> str:
         """Return what keeps this stepper from a plan, or nothing."""
         function = isinstance(plan.tau, Feedback)
         needs: dict[Takes, bool] = {

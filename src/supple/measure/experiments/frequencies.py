@@ -106,14 +106,14 @@ class Frequencies(Experiment):
         count = max(count, most + 3)
         # repeated lines at one pose (several recordings) do not need more modes
         while count < MOST_MODES:
-            found = self._computed(robot, count)
+            found = self._compute_frequencies(robot, count)
             highest = np.nanmin(found[:, -1])
             if not np.isfinite(highest) or highest > 2.0 * self.lines.max():
                 break
             count += 4
         return min(count, MOST_MODES)
 
-    def _computed(self, robot: Robot, count: int) -> Array:
+    def _compute_frequencies(self, robot: Robot, count: int) -> Array:
         """Frequencies (poses, count), Hz, ascending; NaN where a pose has fewer."""
         found = np.full((len(self.places.coordinates), count), np.nan)
         for conditions, poses in self.places.batches().items():
@@ -133,7 +133,7 @@ class Frequencies(Experiment):
 
     def predict(self, setting: Setting) -> Array:
         """Return ln f of the modes that lines are paired with; NaN for foreign lines."""
-        found = self._computed(setting.robot, self._count)
+        found = self._compute_frequencies(setting.robot, self._count)
         predicted = np.full(len(self.lines), np.nan)
         paired = self.mode >= 0
         f = found[self.places.pose[paired], self.mode[paired]]
@@ -150,7 +150,7 @@ class Frequencies(Experiment):
         """Pair lines with modes, pose by pose; return minus the log likelihood of the pairing."""
         from scipy.optimize import linear_sum_assignment
 
-        found = self._computed(setting.robot, self._count)
+        found = self._compute_frequencies(setting.robot, self._count)
         known = self.groups[0].sigma
         deviation = known if known is not None else np.full(len(self.lines), sigma)
         deviation = np.maximum(deviation, max(sigma, SMALLEST_NOISE))
@@ -202,7 +202,7 @@ class Frequencies(Experiment):
         if not self.pairing:
             return []
         told: list[str] = []
-        found = self._computed(setting.robot, self._count)
+        found = self._compute_frequencies(setting.robot, self._count)
         for pose in range(len(found)):
             rows = np.flatnonzero(self.places.pose == pose)
             for row in rows[self.mode[rows] < 0]:

@@ -27,12 +27,12 @@ PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type
 
 def fingerprint(value: Any) -> str:
     """Return a hash of what an object holds; TypeError where that cannot be known."""
-    mill = _Mill()
-    mill.feed(value)
+    mill = _ContentHash()
+    mill.add(value)
     return mill.hash.hexdigest()[:16]
 
 
-class _Mill:
+class _ContentHash:
     """Feeds objects to one hash; what contains itself, and functions met again, by number."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class _Mill:
             data = word.encode("utf-8", "surrogatepass")
             self.hash.update(len(data).to_bytes(8, "little") + data)
 
-    def feed(self, value: Any) -> None:
+    def add(self, value: Any) -> None:
         """Add one object and all that it holds."""
         if isinstance(value, PLAIN):
             self.word(type(value).__name__, repr(value))
@@ -72,23 +72,23 @@ class _Mill:
         elif isinstance(value, tuple | list):
             self.word(_name(type(value)), str(len(value)))
             for one in value:
-                self.feed(one)
+                self.add(one)
         elif isinstance(value, Mapping):
             self.word(_name(type(value)), str(len(value)))
             for key, one in value.items():
-                self.feed(key)
-                self.feed(one)
+                self.add(key)
+                self.add(one)
         elif isinstance(value, types.CodeType):
             self.code(value)
         elif isinstance(value, types.FunctionType):
             self.function(value)
         elif isinstance(value, types.MethodType):
             self.word("method")
-            self.feed(value.__func__)
-            self.feed(value.__self__)
+            self.add(value.__func__)
+            self.add(value.__self__)
         elif isinstance(value, functools.partial):
             self.word("partial")
-            self.feed((value.func, value.args, value.keywords))
+            self.add((value.func, value.args, value.keywords))
         elif isinstance(value, types.ModuleType):
             self.word("module", value.__name__, _version(value.__name__))
         elif isinstance(value, types.BuiltinFunctionType | np.ufunc):
@@ -102,8 +102,8 @@ class _Mill:
         """Instructions, names and constants; nested functions are constants."""
         self.word("code", *code.co_names, "/", *code.co_varnames, "/", *code.co_freevars)
         self.hash.update(code.co_code)
-        self.feed(code.co_exceptiontable)
-        self.feed(code.co_consts)
+        self.add(code.co_exceptiontable)
+        self.add(code.co_consts)
 
     def function(self, function: types.FunctionType) -> None:
         """Code, defaults, closure, and what the code finds in its module by name."""
@@ -112,34 +112,34 @@ class _Mill:
             self.word(function.__module__, _version(function.__module__))
             return
         self.code(function.__code__)
-        self.feed(function.__defaults__)
-        self.feed(function.__kwdefaults__)
+        self.add(function.__defaults__)
+        self.add(function.__kwdefaults__)
         for cell in function.__closure__ or ():
             try:
                 held = cell.cell_contents
             except ValueError:  # not yet bound
                 self.word("empty cell")
                 continue
-            self.feed(held)
+            self.add(held)
         wrapped = getattr(function, "__wrapped__", None)
         if wrapped is not None:
-            self.feed(wrapped)
+            self.add(wrapped)
         names = _names_of(function.__code__)
         for name in sorted(names & function.__globals__.keys()):
             self.word("global", name)
-            self.reached(function.__globals__[name], names)
+            self.add_named(function.__globals__[name], names)
 
-    def reached(self, value: Any, names: set[str]) -> None:
+    def add_named(self, value: Any, names: set[str]) -> None:
         """Something that code finds by name: of the user's modules what it may look up there."""
         if isinstance(value, types.ModuleType) and _is_users(value.__name__):
             self.word("module", value.__name__)
             for name in sorted(names & vars(value).keys()):
                 self.word("attribute", name)
-                self.reached(vars(value)[name], names - {name})
+                self.add_named(vars(value)[name], names - {name})
             return
         before = self.hash.copy()
         try:
-            self.feed(value)
+            self.add(value)
         except TypeError:  # a logger, a lock, an open file: it holds no numbers of the answer
             self.hash = before
             self.word("opaque", _name(type(value)))
@@ -151,7 +151,7 @@ class _Mill:
             self.word(_version(kind.__module__))
             return
         for base in kind.__bases__:
-            self.feed(base)
+            self.add(base)
         for name, held in sorted(vars(kind).items()):
             inner = held
             if isinstance(held, staticmethod | classmethod):
@@ -163,7 +163,7 @@ class _Mill:
                 inner, types.MemberDescriptorType | types.GetSetDescriptorType
             ):
                 self.word("member", name)
-                self.feed(inner)
+                self.add(inner)
 
     def instance(self, value: Any) -> None:
         """An object as pickle takes it apart: its class and its state."""
@@ -173,9 +173,9 @@ class _Mill:
             self.word(parts)
             return
         for part in parts[:3]:
-            self.feed(part)
+            self.add(part)
         for entries in parts[3:5]:
-            self.feed(None if entries is None else list(entries))
+            self.add(None if entries is None else list(entries))
 
 
 def _name(kind: type) -> str:

@@ -22,9 +22,9 @@ __all__ = [
     "REDUCTIONS",
     "checked_reduction",
     "dataset",
-    "merged",
+    "merge_chunks",
     "on_grid",
-    "reduced",
+    "reduce_chunk",
     "reduced_dataset",
 ]
 
@@ -101,7 +101,7 @@ def on_grid(
     return xarray.Dataset(data, coordinates(axes, grid, modes))
 
 
-def reduced(
+def reduce_chunk(
     answer: Mapping[str, Array],
     columns: Mapping[str, Array],
     how: Sequence[str],
@@ -128,7 +128,7 @@ def reduced(
     return left
 
 
-def merged(chunks: Iterable[Mapping[str, Array]]) -> dict[str, Array]:
+def merge_chunks(chunks: Iterable[Mapping[str, Array]]) -> dict[str, Array]:
     """Return the reductions of chunks, in their order, as one."""
     total: dict[str, Array] = {}
     for chunk in chunks:

@@ -258,7 +258,7 @@ class _Goal(ABC):
         """Their derivatives (rows per pose, n + 1) by [x, t]; of omega (modes, n) at one pose."""
 
     @abstractmethod
-    def bound(self, omega: Array, mass_ratio: float) -> float:
+    def best_bound(self, omega: Array, mass_ratio: float) -> float:
         """The best t of a design."""
 
     def deciding(self, omega: Array) -> float:
@@ -286,7 +286,7 @@ class _RaisedLowest(_Goal):
     def slopes(self, omega_slopes: Array) -> Array:
         return np.column_stack([omega_slopes / self.scale, -np.ones(len(omega_slopes))])
 
-    def bound(self, omega: Array, mass_ratio: float) -> float:
+    def best_bound(self, omega: Array, mass_ratio: float) -> float:
         return float(self.margin(omega).min())
 
 
@@ -311,7 +311,7 @@ class _PlacedMode(_Goal):
         own = omega_slopes[-1] / self.scale
         return np.column_stack([np.array([-own, own]), np.ones(2)])
 
-    def bound(self, omega: Array, mass_ratio: float) -> float:
+    def best_bound(self, omega: Array, mass_ratio: float) -> float:
         return float(-self.margin(omega).min())
 
     def deciding(self, omega: Array) -> float:
@@ -340,7 +340,7 @@ class _LeastMass(_Goal):
     def slopes(self, omega_slopes: Array) -> Array:
         return np.column_stack([omega_slopes / self.scale, np.zeros(len(omega_slopes))])
 
-    def bound(self, omega: Array, mass_ratio: float) -> float:
+    def best_bound(self, omega: Array, mass_ratio: float) -> float:
         return mass_ratio
 
 
@@ -450,7 +450,7 @@ class _DesignProblem:
 
     def robot(self, x: Array) -> Robot:
         """The robot with scaled dimensions x."""
-        return self.varied.changed(self.values(x))
+        return self.varied.robot_at(self.values(x))
 
     def omega_at(self, robot: Robot, poses: Array, **method: Any) -> Array:
         """Natural frequencies of poses, (P, modes) rad/s."""
@@ -610,7 +610,7 @@ class _DesignProblem:
         refused = ""
         least_passed = np.inf
         for z, found in solutions:
-            z[-1] = self.bound(z[:-1])
+            z[-1] = self.best_bound(z[:-1])
             passed = self.passed_limit(z)
             least_passed = min(least_passed, passed)
             if passed > KEPT_LIMIT:
@@ -644,7 +644,7 @@ class _DesignProblem:
 
         direction = np.append(np.zeros(len(x)), self.goal.sign)
         for _ in range(MAX_EXCHANGES):
-            begin = np.append(x, self.bound(x))
+            begin = np.append(x, self.best_bound(x))
             found = minimize(
                 lambda z: self.goal.sign * z[-1],
                 begin,
@@ -661,12 +661,12 @@ class _DesignProblem:
             x = np.clip(found.x[:-1], 0.0, 1.0)
             if not self.let_worse_poses_join(x):
                 break
-        return np.append(x, self.bound(x)), found
+        return np.append(x, self.best_bound(x)), found
 
-    def bound(self, x: Array) -> float:
+    def best_bound(self, x: Array) -> float:
         """Return the best t of a design at the poses so far."""
         found = self.measure(x)
-        return self.goal.bound(found.omega, found.mass / self.mass_scale)
+        return self.goal.best_bound(found.omega, found.mass / self.mass_scale)
 
     def other_starts(self, own: Array) -> list[Array]:
         """The best of a sample of designs, measured at the poses so far."""
@@ -678,7 +678,7 @@ class _DesignProblem:
         ranked: list[tuple[float, Array]] = []
         for x in designs:
             try:
-                z = np.append(x, self.bound(x))
+                z = np.append(x, self.best_bound(x))
                 cost = self.goal.sign * z[-1] + 10 * max(0.0, self.passed_limit(z))
             except SuppleError:
                 continue  # no robot has these dimensions together
@@ -744,7 +744,7 @@ class _DesignProblem:
             omega = self.omega_at(robot, self.poses)
             if self.goal.margin(omega)[-1] >= self.goal.margin(omega)[:-1].min() - 1e-12:
                 self.poses = self.poses[:-1]
-        z = np.append(x, self.bound(x))
+        z = np.append(x, self.best_bound(x))
 
         rows = self.constraints(z)
         slopes = self.constraint_slopes(z, exact=True)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer, Natural
-from ...arguments import checked, listed, one_of, optional, reals, whole
+from ...arguments import as_list, checked, one_of, optional, reals, whole_number
 from ...assembly import coordinates, exact_ends
 from ...errors import RobotError, SuppleError
 from ...robot import Robot, a_robot
@@ -45,7 +45,7 @@ FORWARD = (
     *((3, 400 / 60, 10 / 3), (4, -225 / 60, -5 / 4), (5, 72 / 60, 1 / 5), (6, -10 / 60, 0.0)),
 )
 STEPS = (1e-2, 1e-3, 1e-4, 1e-5)  # relative to the value, or of a radian or metre
-CLOSE = 1e-6  # what the lower order may be off; the higher one is then off by 1e-9
+ERROR_TOLERANCE = 1e-6  # what the lower order may be off; the higher one is then off by 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +83,8 @@ class Sensitivities(Natural, Answer):
 @checked(
     robot=a_robot,
     theta=optional(reals),
-    parameters=listed,
-    count=whole(1, 10_000),
+    parameters=as_list,
+    count=whole_number(1, 10_000),
     position=optional(reals),
     joints=one_of("locked", "free"),
 )
@@ -130,7 +130,7 @@ def sensitivities(
     if isinstance(parameters, str) or not all(isinstance(p, str) for p in parameters):
         raise SuppleError(f"parameters is {parameters!r:.60}: give a list of paths")
     asked = Varied.of(robot, tuple(parameters), theta, position)
-    at = asked.placed({}, 1)
+    at = asked.configurations_at({}, 1)
     found = modes(robot, **{k: v[0] for k, v in at.items()}, count=count + 2, joints=joints)
     omega = found.omega
     groups = np.split(
@@ -180,7 +180,7 @@ def difference(
         off = float(np.abs(found - rough).max(initial=0.0))
         if off < error:
             best, error = found, off
-        if off <= CLOSE * max(np.abs(found).max(initial=0.0), least):
+        if off <= ERROR_TOLERANCE * max(np.abs(found).max(initial=0.0), least):
             break
     if problem is not None and not np.isfinite(error):
         if isinstance(problem, RobotError):
@@ -196,8 +196,8 @@ def _slopes(asked: Varied, key: str, joints: Joints, roots: Sequence[_Root], ome
     size = 1.0 if moves or value == 0 else abs(value)
 
     def one(changed: float) -> Structure:
-        place = asked.placed({key: np.array([changed])}, 1)
-        robot = asked.robot if moves else asked.changed({key: changed})
+        place = asked.configurations_at({key: np.array([changed])}, 1)
+        robot = asked.robot if moves else asked.robot_at({key: changed})
         spot = (
             where(robot, **{k: v[0] for k, v in place.items()})
             if "theta" in place

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, listed, optional, reals, vector
+from ...arguments import as_list, checked, optional, reals, vector
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
 from ..statics import Statics, statics
@@ -57,7 +57,7 @@ class StaticSensitivities(Answer):
 @checked(
     robot=a_robot,
     theta=optional(reals),
-    parameters=listed,
+    parameters=as_list,
     force=vector(3),
     moment=vector(3),
     gravity=optional(vector(3)),
@@ -128,5 +128,5 @@ def static_sensitivities(
 def _at(asked: Varied, values: dict[str, float], load: dict[str, Any]) -> Statics:
     """The sag with parameters and coordinates changed."""
     columns = {key: np.array([value]) for key, value in values.items()}
-    place = {key: at[0] for key, at in asked.placed(columns, 1).items()}
-    return statics(asked.changed(values), **place, **load)
+    place = {key: at[0] for key, at in asked.configurations_at(columns, 1).items()}
+    return statics(asked.robot_at(values), **place, **load)

@@ -35,7 +35,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, checked, instance, number, optional, reals, switch, vector, whole
+from ...arguments import (
+    Check,
+    checked,
+    instance,
+    number,
+    optional,
+    reals,
+    switch,
+    vector,
+    whole_number,
+)
 from ...assembly import exact_ends
 from ...budget import LONG, SizeWarning
 from ...errors import SuppleError
@@ -44,19 +54,23 @@ from ...kernels.threads import one_thread
 from ...robot import Robot, a_robot
 from ...structure import Structure, structure_of
 from ..vibration.modes import modes
-from ..vibration.shapes import dynamic_spring, exact_forms, refined
+from ..vibration.shapes import cut_beams, dynamic_spring, exact_forms
 from .varied import Varied, coordinate_names
 from .workers import Progress
 
 __all__ = ["Band", "stopband"]
 
 Array = NDArray[np.float64]
-BATCH = 256
-EDGE = 1e-10  # relative: how far beyond its ends a band is looked at; frequencies are told to 1e-11
-SAFE = 1 - 1e-6  # the rounding of eigenvalues and norms, far below it, stays inside
-HIGHEST = 1e12  # Hz that a band may reach
-FARTHEST = 1e6  # rad from zero that a box may begin
-ALIKE = 1e-9  # relative: by less what lies before a joint may differ from angle to angle
+CELLS_PER_BATCH = 256
+EDGE_TOLERANCE = (
+    1e-10  # relative: how far beyond its ends a band is looked at; frequencies are told to 1e-11
+)
+ROUNDING_MARGIN = 1 - 1e-6  # the rounding of eigenvalues and norms, far below it, stays inside
+HIGHEST_FREQUENCY = 1e12  # Hz that a band may reach
+LARGEST_ANGLE = 1e6  # rad from zero that a box may begin
+SAME_STRUCTURE_TOLERANCE = (
+    1e-9  # relative: by less what lies before a joint may differ from angle to angle
+)
 FORESEEN_AFTER = 3.0  # s after which the time that a proof will take is foreseen
 
 
@@ -122,7 +136,7 @@ ARGUMENTS: dict[str, Check] = {
     "over": instance(Mapping, "a box such as {'theta.link2': (-2, 2)}"),
     "theta": optional(reals),
     "resolution": number(0, 1, above=True),
-    "cells": whole(1),
+    "cells": whole_number(1),
     "progress": optional(switch),
 }
 
@@ -180,25 +194,27 @@ def stopband(
     True
     """
     low, high = _interval("band", band)
-    if low <= 0 or high > HIGHEST:
-        raise SuppleError(f"band is {band!r}: it begins above 0 Hz and ends below {HIGHEST:.0e} Hz")
-    asked = _asked(robot, over, theta)
+    if low <= 0 or high > HIGHEST_FREQUENCY:
+        raise SuppleError(
+            f"band is {band!r}: it begins above 0 Hz and ends below {HIGHEST_FREQUENCY:.0e} Hz"
+        )
+    asked = _parse_box(robot, over, theta)
     box = {key: _interval(key, edges, single=True) for key, edges in over.items()}
     mass = box.pop("payload.mass", None)
-    robots = [asked.changed({"payload.mass": m} if mass else {}) for m in mass or (0.0, 0.0)]
-    ends = 2 * np.pi * np.array([low * (1 - EDGE), high * (1 + EDGE)])
+    robots = [asked.robot_at({"payload.mass": m} if mass else {}) for m in mass or (0.0, 0.0)]
+    ends = 2 * np.pi * np.array([low * (1 - EDGE_TOLERANCE), high * (1 + EDGE_TOLERANCE)])
     edges = [_Edge(one, asked, float(end)) for one, end in zip(robots, ends, strict=True)]
     keys = list(box)
     live = np.array([not all(edge.alike[key] for edge in edges) for key in keys], bool)
     unchanged = tuple(key for key, changes in zip(keys, live, strict=True) if not changes)
-    watch = _Watch(Progress(1, "cells", progress))
+    watch = _ProofProgress(Progress(1, "cells", progress))
     looked, given_up, margin = 0, 0, np.inf
     middle = np.array([[(a + b) / 2 for a, b in box.values()]])
     half = np.array([[(b - a) / 2 for a, b in box.values()]])
     try:
         while len(middle):
-            some, middle = middle[-BATCH:], middle[:-BATCH]
-            width, half = half[-BATCH:], half[:-BATCH]
+            some, middle = middle[-CELLS_PER_BATCH:], middle[:-CELLS_PER_BATCH]
+            width, half = half[-CELLS_PER_BATCH:], half[:-CELLS_PER_BATCH]
             looked += len(some)
             counts, shares = zip(*(edge.looked_at(some, width) for edge in edges), strict=True)
             share = np.where(live, np.maximum(*shares), 0.0)
@@ -213,7 +229,7 @@ def stopband(
                 )
             margin = min(margin, _margin(robots, asked, keys, some[:1], (low, high)))
             bound = np.maximum(*(np.where(live, one, 0.0).sum(axis=1) for one in shares))
-            is_proven = bound < SAFE
+            is_proven = bound < ROUNDING_MARGIN
             still_wide = np.where(live, width, 0.0).max(axis=1, initial=0.0) >= resolution
             given_up += int((~is_proven & ~still_wide).sum())
             left = np.flatnonzero(~is_proven & still_wide)
@@ -222,7 +238,7 @@ def stopband(
             if looked + len(middle) > cells:
                 given_up += len(middle) + len(left)
                 break
-            parts = _halved(some[left], width[left], share[left])
+            parts = _halve_cells(some[left], width[left], share[left])
             middle, half = np.vstack([middle, parts[0]]), np.vstack([half, parts[1]])
     finally:
         watch.telling.end()
@@ -232,7 +248,7 @@ def stopband(
     )
 
 
-class _Watch:
+class _ProofProgress:
     """How far a proof is, by the part of the box that is decided; tells when it will take long."""
 
     def __init__(self, telling: Progress) -> None:
@@ -284,14 +300,14 @@ def _interval(key: str, edges: Any, single: bool = False) -> tuple[float, float]
     if not np.isfinite([low, high]).all() or low > high or (low == high and not single):
         raise SuppleError(f"{key} is {edges!r:.60}: give (low, high), the lower one first")
     if key.startswith("theta."):
-        if abs(low) > FARTHEST:
+        if abs(low) > LARGEST_ANGLE:
             told = f"{key} begins at {low:g}, which is no pose"
-            raise SuppleError(f"{told}: give angles within {FARTHEST:.0e} rad")
+            raise SuppleError(f"{told}: give angles within {LARGEST_ANGLE:.0e} rad")
         high = min(high, low + 2 * np.pi)  # more turns are the same poses again
     return low, high
 
 
-def _asked(robot: Robot, over: Any, theta: ArrayLike | None) -> Varied:
+def _parse_box(robot: Robot, over: Any, theta: ArrayLike | None) -> Varied:
     if not isinstance(over, Mapping) or not over:
         raise SuppleError("over is empty: give a box such as {'theta.link2': (-2, 2)}")
     asked = Varied.of(robot, tuple(over), theta)
@@ -320,7 +336,7 @@ def _asked(robot: Robot, over: Any, theta: ArrayLike | None) -> Varied:
     return asked
 
 
-def _halved(middle: Array, half: Array, share: Array) -> tuple[Array, Array]:
+def _halve_cells(middle: Array, half: Array, share: Array) -> tuple[Array, Array]:
     """Cells cut in two along the joint that contributes most."""
     if not len(middle):
         return middle, half
@@ -337,7 +353,7 @@ def _margin(
     robots: Sequence[Robot], asked: Varied, keys: list[str], some: Array, band: tuple[float, float]
 ) -> float:
     """Distance of the band to the nearest frequency at the first of some cells, Hz."""
-    place = asked.placed(dict(zip(keys, some.T, strict=True)), len(some))
+    place = asked.configurations_at(dict(zip(keys, some.T, strict=True)), len(some))
     least = np.inf
     for robot in robots:
         found = _enough(robot, {k: v[0] for k, v in place.items()}, band[1])
@@ -366,11 +382,11 @@ def _violation(
 
     None where it lies beside the band by less than frequencies are told to.
     """
-    spot = asked.placed({key: np.array([value]) for key, value in place.items()}, 1)
+    spot = asked.configurations_at({key: np.array([value]) for key, value in place.items()}, 1)
     at = {k: v[0] for k, v in spot.items()}
 
     def frequencies(m: float | None) -> Array:
-        one = robot if m is None else asked.changed({"payload.mass": m})
+        one = robot if m is None else asked.robot_at({"payload.mass": m})
         return _enough(one, at, band[1])
 
     def told(m: float | None, f: float) -> tuple[dict[str, float], float]:
@@ -405,7 +421,7 @@ class _Edge:
         for column in moved:
             poses[:, column] = turns
         whole = structure_of(robot, poses)
-        fine, owners = refined(whole.at(0), 1.1 * omega)
+        fine, owners = cut_beams(whole.at(0), 1.1 * omega)
         self._lay_out(fine, omega)
         self.ties: list[tuple[int, NDArray[np.int64], Array, Array]] = []
         self.alike: dict[str, bool] = {}
@@ -502,7 +518,7 @@ class _Edge:
         for kind in (0, 1):
             scale[kinds == kind] = scale[kinds == kind].max(initial=0.0)
         weight = np.outer(scale, scale)
-        return bool((np.abs(np.array(seen) - seen[0]) <= ALIKE * weight).all())
+        return bool((np.abs(np.array(seen) - seen[0]) <= SAME_STRUCTURE_TOLERANCE * weight).all())
 
     def _lay_out(self, fine: Structure, omega: float) -> None:
         """Unknowns: root and inner coordinates of every piece, releases, then one tie a root."""

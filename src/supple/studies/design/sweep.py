@@ -15,27 +15,43 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
-from ...arguments import LARGEST_FLOAT, Check, checked, instance, optional, shown, switch, whole
-from ...editing import dumped
+from ...arguments import (
+    LARGEST_FLOAT,
+    Check,
+    brief,
+    checked,
+    instance,
+    optional,
+    switch,
+    whole_number,
+)
+from ...editing import as_plain_data
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
 from .fingerprint import fingerprint
-from .gathered import checked_reduction, dataset, merged, on_grid, reduced, reduced_dataset
+from .gathered import (
+    checked_reduction,
+    dataset,
+    merge_chunks,
+    on_grid,
+    reduce_chunk,
+    reduced_dataset,
+)
 from .swept import STUDIES
 from .varied import Varied
-from .workers import Progress, computed
+from .workers import Progress, compute_tasks
 
 if TYPE_CHECKING:
     import xarray
 
     from ...files.chunks import Chunks
 
-__all__ = ["Question", "SweepWarning", "sweep"]
+__all__ = ["SweepQuestion", "SweepWarning", "sweep"]
 
 Array = NDArray[Any]
-CHUNK = 4096  # configurations
-DEEPEST = 100  # levels of lists in lists
-MOST = 10**8  # values in memory at most
+POSES_PER_CHUNK = 4096  # configurations
+MAX_NESTING = 100  # levels of lists in lists
+MAX_VALUES = 10**8  # values in memory at most
 SAMPLERS = ("random", "latin", "sobol")
 
 
@@ -44,7 +60,7 @@ class SweepWarning(UserWarning):
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class SweepQuestion:
     """A study, what varies, and how it is cut into chunks. Chunk by chunk it is `computed`.
 
     Attributes:
@@ -59,7 +75,7 @@ class Question:
     options: Mapping[str, Any]
     axes: Mapping[str, Array] = field(default_factory=dict)
     grid: bool = True
-    chunk: int = CHUNK
+    chunk: int = POSES_PER_CHUNK
     reduce: tuple[str, ...] = ()
     edges: Array | None = None
 
@@ -104,23 +120,23 @@ class Question:
         for k in range(int(which.max()) + 1):
             rows = np.flatnonzero(which == k)
             values = {key: column[rows[0]] for key, column in columns.items()}
-            robot = self.varied.changed(values)
+            robot = self.varied.robot_at(values)
             part = {key: column[rows] for key, column in columns.items()}
-            for name, found in self._asked(robot, part, len(rows)).items():
+            for name, found in self._answer_part(robot, part, len(rows)).items():
                 if name not in answer:
                     answer[name] = np.empty((m, *np.shape(found)[1:]), np.asarray(found).dtype)
                 answer[name][rows] = found
-        return reduced(answer, columns, self.reduce, self.edges) if self.reduce else answer
+        return reduce_chunk(answer, columns, self.reduce, self.edges) if self.reduce else answer
 
-    def _asked(self, robot: Robot, part: Mapping[str, Array], m: int) -> dict[str, Array]:
+    def _answer_part(self, robot: Robot, part: Mapping[str, Array], m: int) -> dict[str, Array]:
         if isinstance(self.study, str):
-            place = self.varied.placed(part, m)
+            place = self.varied.configurations_at(part, m)
             return STUDIES[self.study](robot, place, **self.options)
         found: list[dict[str, Any]] = []
         for row in range(m):
             place = {
                 k: v[0]
-                for k, v in self.varied.placed(
+                for k, v in self.varied.configurations_at(
                     {key: column[row : row + 1] for key, column in part.items()}, 1
                 ).items()
             }
@@ -128,14 +144,14 @@ class Question:
             found.append(value if isinstance(value, dict) else {"value": value})
         return {name: np.array([one[name] for one in found]) for name in found[0]}
 
-    def told(self) -> dict[str, Any]:
+    def as_plain_data(self) -> dict[str, Any]:
         """The question as plain data."""
         from importlib.metadata import version
 
         study = self.study
         name = study if isinstance(study, str) else f"{study.__qualname__} {_fingerprint(study)}"
         return {
-            "robot": dumped(self.varied.robot),
+            "robot": as_plain_data(self.varied.robot),
             "study": name,
             "options": {k: _plain(v) for k, v in self.options.items()},
             "theta": self.varied.theta,
@@ -150,7 +166,7 @@ class Question:
 
     def key(self) -> str:
         """Return a hash of everything that the answer depends on, of the numbers by their bytes."""
-        mill = hashlib.sha256(json.dumps(self.told(), sort_keys=True).encode())
+        mill = hashlib.sha256(json.dumps(self.as_plain_data(), sort_keys=True).encode())
         for axis in self.axes.values():
             mill.update(np.ascontiguousarray(axis).tobytes())
         return mill.hexdigest()
@@ -158,12 +174,12 @@ class Question:
 
 def _plain(value: Any, depth: int = 0) -> Any:
     """A value that JSON holds as it is; of any other object what tells it from all others."""
-    if depth > DEEPEST:
-        raise SuppleError(f"an option is {shown(value)}: it holds itself, or is nested too deeply")
+    if depth > MAX_NESTING:
+        raise SuppleError(f"an option is {brief(value)}: it holds itself, or is nested too deeply")
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiub":
         return value.tolist()
     if isinstance(value, int) and abs(value) > LARGEST_FLOAT:
-        raise SuppleError(f"an option is {shown(value)}: it is too large")
+        raise SuppleError(f"an option is {brief(value)}: it is too large")
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, list | tuple):
@@ -192,11 +208,11 @@ def question(
     seed: int = 0,
     theta: ArrayLike | None = None,
     position: ArrayLike | None = None,
-    chunk: int = CHUNK,
+    chunk: int = POSES_PER_CHUNK,
     reduce: str | Sequence[str] = (),
     edges: ArrayLike | None = None,
     **options: Any,
-) -> Question:
+) -> SweepQuestion:
     """Return the question that `sweep` computes; its arguments are those of `sweep`."""
     if isinstance(study, str) and study not in STUDIES:
         raise SuppleError(f"study is {study!r}: give one of {', '.join(STUDIES)}, or a function")
@@ -234,11 +250,11 @@ def question(
         raise SuppleError("sample: the columns of a table must be equally long")
     varied = Varied.of(robot, tuple(axes), theta, position)
     for key in varied.parameter_keys:  # unknown paths are told before anything is computed
-        varied.changed({key: axes[key][0]})
+        varied.robot_at({key: axes[key][0]})
     if not isinstance(chunk, int) or not 1 <= chunk <= 10**6:
         raise SuppleError(f"chunk is {chunk!r}: give configurations per chunk, 1 to 1000000")
     kept = checked_reduction(reduce, edges)
-    return Question(varied, study, dict(options), axes, sample is None, chunk, *kept)
+    return SweepQuestion(varied, study, dict(options), axes, sample is None, chunk, *kept)
 
 
 def _axis(key: str, value: Any) -> Array:
@@ -247,7 +263,7 @@ def _axis(key: str, value: Any) -> Array:
     except (OverflowError, TypeError, ValueError):
         axis = np.empty((0, 0))
     if axis.ndim != 1 or not len(axis) or not np.isfinite(axis).all():
-        raise SuppleError(f"over '{key}' is {shown(value)}: give finite numbers")
+        raise SuppleError(f"over '{key}' is {brief(value)}: give finite numbers")
     return axis
 
 
@@ -255,7 +271,7 @@ ARGUMENTS: dict[str, Check] = {
     "robot": a_robot,
     "over": optional(instance(Mapping, "axes such as {'theta.link2': [0, 0.1]}")),
     "scheduler": instance(str, "serial, threads, processes or the address of a Dask scheduler"),
-    "workers": optional(whole(1, 10_000)),
+    "workers": optional(whole_number(1, 10_000)),
     "progress": optional(switch),
 }
 
@@ -336,15 +352,18 @@ def sweep(
     if out is not None:
         from ...files.chunks import Chunks
 
-        kept = Chunks(out, key, one.told())
-    answers, stopped = _computed(one, kept, shard, progress, scheduler, workers)
-    found, computed_count = _gathered(one, kept, answers)
+        kept = Chunks(out, key, one.as_plain_data())
+    answers, stopped = _compute_missing(one, kept, shard, progress, scheduler, workers)
+    found, computed_count = _gather(one, kept, answers)
     for name, slides in architecture_of(robot).motors:
         if slides and f"theta.{name}" in found.coords:
             found[f"theta.{name}"].attrs["units"] = "m"
     return found.assign_attrs(
         {
-            **{k: v if isinstance(v, str) else json.dumps(v) for k, v in one.told().items()},
+            **{
+                k: v if isinstance(v, str) else json.dumps(v)
+                for k, v in one.as_plain_data().items()
+            },
             "hash": key,
             "configurations": one.count,
             "computed": computed_count,
@@ -353,8 +372,8 @@ def sweep(
     )
 
 
-def _computed(
-    one: Question,
+def _compute_missing(
+    one: SweepQuestion,
     kept: Chunks | None,
     shard: tuple[int, int] | None,
     progress: bool | None,
@@ -373,14 +392,15 @@ def _computed(
         if index not in ready and (shard is None or index % shard[1] == shard[0])
     ]
     try:
-        for index, found in computed(one, todo, scheduler, workers):
+        for index, found in compute_tasks(one, todo, scheduler, workers):
             if kept is not None:
                 kept.save(index, found)
             else:
                 each = _values(found)
-                if each * one.count > MOST and not one.reduce:
+                if each * one.count > MAX_VALUES and not one.reduce:
                     raise SuppleError(
-                        f"{one.count:.3g} configurations of {each} values are more than {MOST:g}: "
+                        f"{one.count:.3g} configurations of {each} values are more than "
+                        f"{MAX_VALUES:g}: "
                         "give a folder as out=, keep a reduction (reduce='minimum'), or sweep a "
                         "part of the grid"
                     )
@@ -398,8 +418,8 @@ def _computed(
     return answers, stopped
 
 
-def _gathered(
-    one: Question, kept: Chunks | None, answers: Mapping[int, Mapping[str, Array]]
+def _gather(
+    one: SweepQuestion, kept: Chunks | None, answers: Mapping[int, Mapping[str, Array]]
 ) -> tuple[xarray.Dataset, int]:
     """All that was computed: reduced, in memory, or, where it is too large, from a Zarr store.
 
@@ -409,12 +429,12 @@ def _gathered(
     numbers = sorted(chunks)
     computed_count = sum(one.size(index) for index in numbers)
     if one.reduce:
-        total = merged(chunks[index] for index in numbers)
+        total = merge_chunks(chunks[index] for index in numbers)
         return reduced_dataset(total, list(one.axes), one.edges), computed_count
-    if kept is not None and numbers and _values(kept[numbers[0]]) * one.count > MOST:
-        from ...files.store import stored
+    if kept is not None and numbers and _values(kept[numbers[0]]) * one.count > MAX_VALUES:
+        from ...files.store import store_chunks
 
-        flat = stored(kept, one.count, one.chunk)
+        flat = store_chunks(kept, one.count, one.chunk)
         return on_grid(flat, one.axes, one.grid, one.shape), computed_count
     found = {index: chunks[index] for index in numbers}
     return dataset(found, one.axes, one.grid, one.shape, one.chunk), computed_count

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...answers.registry import called
+from ...answers.registry import import_function
 from ...errors import SuppleError
 from ...robot import Robot
 
@@ -102,7 +102,7 @@ def _arrays(
     study: str, keys: tuple[str, ...], robot: Robot, place: Mapping[str, Any], **options: Any
 ) -> dict[str, Array]:
     """Some arrays of a study that takes all configurations at once."""
-    found = called(study)(robot, **place, **options)
+    found = import_function(study)(robot, **place, **options)
     return {key: getattr(found, key) for key in keys}
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer, Natural
-from ...arguments import checked, instance, one_of, optional, reals, switch, whole
+from ...arguments import checked, instance, one_of, optional, reals, switch, whole_number
 from ...budget import afford
 from ...errors import SuppleError
 from ...kernels.threads import one_thread
@@ -98,7 +98,7 @@ class Tolerances(Natural, Answer):
     robot=a_robot,
     within=instance(Mapping, "tolerances such as {'links.link1.section.wall': 1e-4}"),
     theta=optional(reals),
-    count=whole(1, 1000),
+    count=whole_number(1, 1000),
     position=optional(reals),
     joints=one_of("locked", "free"),
     progress=optional(switch),
@@ -247,8 +247,8 @@ class _Box:
         for k in range(len(robots)):
             rows = np.flatnonzero(which.ravel() == k)
             values = self.middle + points[rows] * self.off
-            robot = self.varied.changed(dict(zip(keys, values[0].tolist(), strict=True)))
-            place: dict[str, Any] = self.varied.placed(
+            robot = self.varied.robot_at(dict(zip(keys, values[0].tolist(), strict=True)))
+            place: dict[str, Any] = self.varied.configurations_at(
                 dict(zip(keys, values.T, strict=True)), len(rows)
             )
             if len(rows) == 1:  # asked alone, a pose that there is not is told with its reason
@@ -269,9 +269,9 @@ class _Box:
         """Derivatives of the first `count` frequencies by x, (n, count), from the stiffness."""
         keys = list(self.within)
         values = dict(zip(keys, (self.middle + x * self.off).tolist(), strict=True))
-        place = self.varied.placed({key: np.array([v]) for key, v in values.items()}, 1)
+        place = self.varied.configurations_at({key: np.array([v]) for key, v in values.items()}, 1)
         found = sensitivities(
-            self.varied.changed(values),
+            self.varied.robot_at(values),
             **{key: spot[0] for key, spot in place.items()},
             parameters=keys,
             count=self.count,

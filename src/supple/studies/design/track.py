@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer, Natural
-from ...arguments import checked, instance, one_of, optional, reals, switch, whole
+from ...arguments import checked, instance, one_of, optional, reals, switch, whole_number
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
 from ...structure import Joints
@@ -31,11 +31,11 @@ from .workers import Progress
 __all__ = ["Tracks", "Veering", "track"]
 
 Array = NDArray[np.float64]
-POINTS = 13  # stations a link; odd, for Simpson's rule
-ALIKE = 0.8  # a mode is the same one when its shape and energies overlap by more
+STATIONS_PER_LINK = 13  # stations a link; odd, for Simpson's rule
+SAME_MODE_OVERLAP = 0.8  # a mode is the same one when its shape and energies overlap by more
 HALVINGS = 40
-MEETING = 1e-7  # relative distance of branches that cannot be told from a crossing
-NARROW = 0.2  # relative gap of two neighbours above which nobody speaks of a veering
+CROSSING_TOLERANCE = 1e-7  # relative distance of branches that cannot be told from a crossing
+VEERING_GAP = 0.2  # relative gap of two neighbours above which nobody speaks of a veering
 
 
 class Veering(NamedTuple):
@@ -129,7 +129,7 @@ class _Sample:
 @checked(
     robot=a_robot,
     over=instance(Mapping, "what changes and its values, such as {'theta.link2': [0, 1, 2]}"),
-    count=whole(1, 100),
+    count=whole_number(1, 100),
     theta=optional(reals),
     position=optional(reals),
     joints=one_of("locked", "free"),
@@ -192,7 +192,7 @@ def track(
     path = _Path(Varied.of(robot, (key,), theta, position), key, joints, count + 3)
     meter = Progress(len(values), "values", progress)
     try:
-        return _followed(path, values, count, meter)
+        return _follow_branches(path, values, count, meter)
     finally:
         meter.end()
 
@@ -207,23 +207,26 @@ class _Path:
     def at(self, x: float) -> _Sample:
         """The modes at one value, computed once."""
         if x not in self.samples:
-            place = {k: v[0] for k, v in self.varied.placed({self.key: np.array([x])}, 1).items()}
-            robot = self.varied.changed({self.key: x})
+            place = {
+                k: v[0]
+                for k, v in self.varied.configurations_at({self.key: np.array([x])}, 1).items()
+            }
+            robot = self.varied.robot_at({self.key: x})
             found = modes(robot, **place, count=self.count, joints=self.joints)
-            shapes = found.shape(POINTS)
+            shapes = found.shape(STATIONS_PER_LINK)
             # The shapes as rows whose dot products are masses times motions, (modes, N).
             # Beams weigh by Simpson's rule along their stations, bodies by the root of their (6, 6)
             # mass
             structure = found.structure
-            simpson = np.ones(POINTS)
+            simpson = np.ones(STATIONS_PER_LINK)
             simpson[1:-1:2], simpson[2:-1:2] = 4, 2
             rows: list[Array] = []
             for i, segment in enumerate(structure.segments):
                 u = shapes.displacement[:, i] @ segment.R_LS
                 turn = shapes.rotation[:, i] @ segment.R_LS
                 L = float(structure.L[0, i])
-                density = segment.beam.outside(L).at(np.linspace(0.0, L, POINTS))[:, 0]
-                weight = density * L / (3 * (POINTS - 1)) * simpson
+                density = segment.beam.outside(L).at(np.linspace(0.0, L, STATIONS_PER_LINK))[:, 0]
+                weight = density * L / (3 * (STATIONS_PER_LINK - 1)) * simpson
                 rows.append((np.sqrt(weight)[:, None] * u).reshape(len(u), -1))
                 for mass, spot in ((structure.root_mass[0, i], 0), (segment.tip_mass, -1)):
                     value, vector = np.linalg.eigh(mass)
@@ -263,7 +266,9 @@ class _Path:
         if len(here.omega) >= self.count:
             order = np.where((order == len(order) - 1) & (own < 0.5), -1, order)
             inner = slice(0, len(order) - 1)
-        plain = (order[inner] == np.arange(len(order))[inner]).all() and own[inner].min() > ALIKE
+        plain = (order[inner] == np.arange(len(order))[inner]).all() and own[
+            inner
+        ].min() > SAME_MODE_OVERLAP
         if plain or not left:
             return order
         middle = 0.5 * (a + b)
@@ -271,7 +276,8 @@ class _Path:
         gap = np.diff(here.omega) / here.omega[1:], np.diff(there.omega) / there.omega[1:]
         # All that changes places within this step is too close to be told apart
         together = len(moved) > 0 and all(
-            max(gap[0][min(i, len(gap[0]) - 1)], gap[1][min(i, len(gap[1]) - 1)]) < MEETING
+            max(gap[0][min(i, len(gap[0]) - 1)], gap[1][min(i, len(gap[1]) - 1)])
+            < CROSSING_TOLERANCE
             for i in moved[moved < moved.max()]
         )
         if middle in (a, b) or together:
@@ -280,7 +286,7 @@ class _Path:
         return np.where(first >= 0, then[first], -1)
 
 
-def _followed(path: _Path, values: Array, count: int, meter: Progress) -> Tracks:
+def _follow_branches(path: _Path, values: Array, count: int, meter: Progress) -> Tracks:
     """Walk from value to value; with more modes where a branch leaves the list."""
     while True:
         first = path.at(float(values[0]))
@@ -311,12 +317,12 @@ def _followed(path: _Path, values: Array, count: int, meter: Progress) -> Tracks
     for i in range(int(table.max())):
         gap = each[:, i + 1] - each[:, i]
         for k in range(1, len(spots) - 1):
-            if not gap[k - 1] > gap[k] <= gap[k + 1] or gap[k] > NARROW * each[k, i + 1]:
+            if not gap[k - 1] > gap[k] <= gap[k + 1] or gap[k] > VEERING_GAP * each[k, i + 1]:
                 continue
             veering = _closest(path, spots[k - 1], spots[k + 1], i)
             at = int(np.argmin(np.abs(values - veering.at)))
             pair = [np.flatnonzero(table[at] == j) for j in (i, i + 1)]
-            if _exchanged(path, veering, i) and all(len(p) for p in pair):
+            if _shapes_exchange(path, veering, i) and all(len(p) for p in pair):
                 names = (int(pair[0][0]) + 1, int(pair[1][0]) + 1)
                 found.append(veering._replace(branches=names))
     veerings = tuple(sorted(found))
@@ -342,11 +348,11 @@ def _closest(path: _Path, a: float, b: float, i: int) -> Veering:
         return float(omega[i + 1] - omega[i])
 
     best = minimize_scalar(gap, bounds=(a, b), method="bounded", options={"xatol": 1e-9 * (b - a)})
-    close = best.fun < 10 * MEETING * path.at(float(best.x)).omega[i]
+    close = best.fun < 10 * CROSSING_TOLERANCE * path.at(float(best.x)).omega[i]
     return Veering(float(best.x), 0.0 if close else best.fun / (2 * np.pi), (0, 0), bool(close))
 
 
-def _exchanged(path: _Path, veering: Veering, i: int) -> bool:
+def _shapes_exchange(path: _Path, veering: Veering, i: int) -> bool:
     """Whether the shapes change hands: compared where the gap has doubled, on both sides."""
     if veering.crossing:
         return True

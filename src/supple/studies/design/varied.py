@@ -172,7 +172,7 @@ class Varied:
             )
         return values[0] if len(values) == 1 else sum(values) / len(values)
 
-    def changed(self, values: Mapping[str, Any]) -> Robot:
+    def robot_at(self, values: Mapping[str, Any]) -> Robot:
         """Return the robot with parameters changed."""
         changes: dict[str, Any] = {}
         for key in self.parameter_keys:
@@ -187,7 +187,7 @@ class Varied:
         names = coordinate_names(self.robot) if self.theta is not None else AXES
         return [names.index(key.partition(".")[2]) for key in keys]
 
-    def placed(self, columns: Mapping[str, Array], count: int) -> dict[str, Array]:
+    def configurations_at(self, columns: Mapping[str, Array], count: int) -> dict[str, Array]:
         """Return theta or position (count, n) with coordinates changed, as `modes` takes them."""
         start = self.theta if self.theta is not None else self.position
         at = np.tile(np.asarray(start, float), (count, 1))

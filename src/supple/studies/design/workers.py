@@ -15,7 +15,7 @@ from typing import Any
 
 from ...errors import SuppleError
 
-__all__ = ["SCHEDULERS", "Progress", "computed"]
+__all__ = ["SCHEDULERS", "Progress", "compute_tasks"]
 
 SCHEDULERS = ("serial", "threads", "processes")
 CONNECT_TIME = 15.0  # s in which a Dask scheduler must have answered
@@ -24,7 +24,7 @@ LOOK_EVERY = 2.0  # s without an answer after which the cluster is looked at
 RESUME = "the same call with out= (--out FOLDER) goes on where it stopped"
 
 
-def computed(
+def compute_tasks(
     compute: Callable[[int], Any], tasks: Sequence[int], scheduler: str, workers: int | None
 ) -> Iterator[tuple[int, Any]]:
     """Yield (task, answer) as they come; `scheduler` is serial, threads, processes or tcp://..."""
@@ -43,10 +43,10 @@ def computed(
         for task in tasks:
             yield task, compute(task)
         return
-    yield from _pooled(compute, tasks, scheduler, count)
+    yield from _compute_in_pool(compute, tasks, scheduler, count)
 
 
-def _pooled(
+def _compute_in_pool(
     compute: Callable[[int], Any], tasks: Sequence[int], scheduler: str, count: int
 ) -> Iterator[tuple[int, Any]]:
     """The same by threads or processes."""

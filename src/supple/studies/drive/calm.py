@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, checked, instance, number, optional, some, switch, vector, whole
+from ...arguments import (
+    Check,
+    checked,
+    instance,
+    number,
+    optional,
+    some,
+    switch,
+    vector,
+    whole_number,
+)
 from ...beams.basis import AssumedModes, Basis
 from ...control.calm import CalmMove, Mode, calmest, left_by
 from ...control.controllers import Controller
@@ -25,17 +35,17 @@ from .servo import held_modes
 __all__ = ["calm_move", "families"]
 
 Array = NDArray[np.float64]
-CLOSE = 1.25  # modes up to so many times the lowest ring together with it
-LOOKED = 6  # modes looked at
-POINTS = 25  # poses along the move
-HIGH = 1e9  # moves a second: no limit at all
+CLOSE_MODE_RATIO = 1.25  # modes up to so many times the lowest ring together with it
+MAX_MODES = 6  # modes looked at
+POSES_ALONG_MOVE = 25  # poses along the move
+NO_RATE_LIMIT = 1e9  # moves a second: no limit at all
 EFFORT_ROUNDS = 12
 EFFORT_USED = 0.95  # of a limit: a move that uses so much of it is not made faster
 EFFORT_POINTS = 401  # times along a move at which efforts are looked at
-LEAST = 0.01  # of the bending: less than this is not asked for by another move
+SMALLEST_RESIDUAL = 0.01  # of the bending: less than this is not asked for by another move
 
 
-def _left(name: str, value: Any) -> float | Trajectory:
+def _check_residual(name: str, value: Any) -> float | Trajectory:
     """A part, or a move that leaves as much."""
     if isinstance(value, Trajectory):
         return value
@@ -52,9 +62,9 @@ ARGUMENTS: dict[str, Check] = {
     "jerk_limit": optional(some(0)),
     "effort_limit": optional(some(0)),
     "duration": optional(number(0, 1e6, above=True, unit="of seconds")),
-    "left": _left,
+    "left": _check_residual,
     "band": number(0, 0.5),
-    "groups": whole(1, 3),
+    "groups": whole_number(1, 3),
     "servo": optional(instance(Controller, "a Controller, such as supple.JointPD(100, 20)")),
     "platform": switch,
 }
@@ -134,8 +144,8 @@ def calm_move(
     move = np.abs(b - a)
     if not move.any():
         raise SuppleError("start and end are the same: there is no move")
-    poses = a + np.linspace(0.0, 1.0, POINTS)[:, None] * (b - a)
-    omega, ratio = _followed(robot, poses, servo, basis, platform)
+    poses = a + np.linspace(0.0, 1.0, POSES_ALONG_MOVE)[:, None] * (b - a)
+    omega, ratio = _common_modes(robot, poses, servo, basis, platform)
     rings = families(omega[-1])
     count = rings[min(groups, len(rings)) - 1].stop + 1
     modes = [Mode(w, float(min(z, 0.6))) for w, z in zip(omega.T[:count], ratio[-1], strict=False)]
@@ -144,7 +154,7 @@ def calm_move(
     rise = 2 * np.pi / float(omega[:, min(count, omega.shape[1] - 1)].min())
     J = A / rise if jerk_limit is None else _slowest("jerk_limit", jerk_limit, move)
     if isinstance(left, Trajectory):
-        left = max(left_by(left, a, b, modes[: count - 1], band) / A, LEAST)
+        left = max(left_by(left, a, b, modes[: count - 1], band) / A, SMALLEST_RESIDUAL)
     names = (
         ("x", "y", "z") if platform else tuple(name for name, _ in architecture_of(robot).motors)
     )
@@ -237,16 +247,16 @@ def _slowest(name: str, limit: Any, move: Array) -> float:
         )
     with np.errstate(divide="ignore", over="ignore"):
         least = float(np.min(given / move))
-    if least > HIGH:
+    if least > NO_RATE_LIMIT:
         raise SuppleError(f"{name} is {limit!r}: that limits nothing; give what the motors can do")
     return least
 
 
-def _followed(
+def _common_modes(
     robot: Robot, poses: Array, servo: Controller | None, basis: Any, platform: bool
 ) -> tuple[Array, Array]:
     """As many of the lowest modes as there are at every pose, up to LOOKED."""
-    for count in range(LOOKED, 0, -1):
+    for count in range(MAX_MODES, 0, -1):
         try:
             omega, ratio = held_modes(robot, poses, count, servo, basis, platform=platform)
         except SuppleError:
@@ -262,7 +272,7 @@ def families(omega: Array) -> list[slice]:
     """Return the modes (k,) that ring together: each group within 25 % of its lowest."""
     found, first = [], 0
     for k in range(1, len(omega) + 1):
-        if k == len(omega) or omega[k] > CLOSE * omega[first]:
+        if k == len(omega) or omega[k] > CLOSE_MODE_RATIO * omega[first]:
             found.append(slice(first, k))
             first = k
     return found

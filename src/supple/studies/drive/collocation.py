@@ -35,8 +35,8 @@ __all__ = [
     "NODES",
     "OUT_OF_TIME",
     "SOLVED",
+    "CollocatedMotion",
     "Collocation",
-    "Motion",
     "PointDerivatives",
     "PointEquations",
     "Programme",
@@ -171,7 +171,7 @@ class PointDerivatives:
 
 
 @dataclass(frozen=True)
-class Motion:
+class CollocatedMotion:
     """A motion on N pieces.
 
     Attributes:
@@ -220,7 +220,7 @@ class Motion:
             np.einsum("mc,mcz->mz", weights, slope[piece]),
         )
 
-    def on(self, pieces: int) -> Motion:
+    def on(self, pieces: int) -> CollocatedMotion:
         """Return the same motion on another number of pieces."""
         N = self.pieces
         z, slope = self.at(np.linspace(0.0, 1.0, pieces + 1))
@@ -300,7 +300,7 @@ class Collocation:
 class Solution:
     """What IPOPT found: the motion, whether it is one, its status in words, and its iterations."""
 
-    motion: Motion
+    motion: CollocatedMotion
     success: bool
     status: str
     iterations: int
@@ -372,7 +372,7 @@ class Programme:
     unknowns: int
     scale: Array
 
-    def __init__(self, task: Collocation, near: Motion, free_duration: bool) -> None:
+    def __init__(self, task: Collocation, near: CollocatedMotion, free_duration: bool) -> None:
         self.task = task
         self.N = near.pieces
         self.smooth = near.smooth
@@ -382,7 +382,7 @@ class Programme:
         self.effort_scale = np.maximum(np.abs(near.tau).max(axis=0), 1e-12)
         self.effort_scale = np.maximum(self.effort_scale, 1e-3 * self.effort_scale.max())
 
-    def coordinate_sizes(self, near: Motion) -> Array:
+    def coordinate_sizes(self, near: CollocatedMotion) -> Array:
         """Return typical sizes of the coordinates (total,), from a motion nearby."""
         joints = self.task.equations.joints
         travel = np.ptp(near.z, axis=0)
@@ -502,7 +502,7 @@ class Programme:
 class Transcription(Programme):
     """The nonlinear programme of a Collocation on N pieces, scaled by a motion nearby."""
 
-    def __init__(self, task: Collocation, near: Motion, free_duration: bool) -> None:
+    def __init__(self, task: Collocation, near: CollocatedMotion, free_duration: bool) -> None:
         super().__init__(task, near, free_duration)
         eq = task.equations
         N = self.N
@@ -523,7 +523,7 @@ class Transcription(Programme):
 
     # ------------------------------------------------------------------ scales
 
-    def _unknown_scales(self, near: Motion) -> Array:
+    def _unknown_scales(self, near: CollocatedMotion) -> Array:
         """Typical sizes of the unknowns, from a motion nearby."""
         eq = self.task.equations
         scale = np.ones(self.unknowns)
@@ -538,7 +538,7 @@ class Transcription(Programme):
         scale[self.at_duration] = near.duration
         return scale
 
-    def pack(self, motion: Motion) -> Array:
+    def pack(self, motion: CollocatedMotion) -> Array:
         """Return the scaled unknowns of a motion."""
         found = np.zeros(self.unknowns)
         found[self.at_z] = motion.z
@@ -549,10 +549,10 @@ class Transcription(Programme):
         found[self.at_duration] = motion.duration
         return np.asarray(found / self.scale)
 
-    def unpack(self, x: Array) -> Motion:
+    def unpack(self, x: Array) -> CollocatedMotion:
         """Return the motion of scaled unknowns."""
         found = x * self.scale
-        return Motion(
+        return CollocatedMotion(
             float(found[self.at_duration]),
             found[self.at_z],
             found[self.at_slope],
@@ -569,7 +569,7 @@ class Transcription(Programme):
         parts = (self.at_z[:-1], self.at_slope[:-1], *self.at_second.transpose(1, 0, 2))
         return np.stack([part[:, columns] for part in parts], axis=2)
 
-    def _groups(self, near: Motion) -> list[_Group]:
+    def _groups(self, near: CollocatedMotion) -> list[_Group]:
         """All rows: equations of motion, slopes, closures, speeds and bending."""
         import casadi as ca
 
@@ -586,13 +586,13 @@ class Transcription(Programme):
         places = []
         weights = []
         for point in range(3):
-            place = [slots, slots, slots, _padded(knots)]
+            place = [slots, slots, slots, _pad_slots(knots)]
             weight = [np.broadcast_to(each[point], slots.shape) for each in (value, first, second)]
-            weight.append(_padded(np.broadcast_to(shares[:, point, None, :], knots.shape)))
-            place.append(_padded(self.at_pull[:, point, :, None]))
-            weight.append(_padded(np.ones((N, eq.closures, 1))))
-            place.append(_padded(ends))
-            weight.append(_padded(np.ones(ends.shape)))
+            weight.append(_pad_slots(np.broadcast_to(shares[:, point, None, :], knots.shape)))
+            place.append(_pad_slots(self.at_pull[:, point, :, None]))
+            weight.append(_pad_slots(np.ones((N, eq.closures, 1))))
+            place.append(_pad_slots(ends))
+            weight.append(_pad_slots(np.ones(ends.shape)))
             places.append(np.concatenate(place, axis=1))
             weights.append(np.concatenate(weight, axis=1))
         dynamics = (np.concatenate(places), np.concatenate(weights))
@@ -604,8 +604,8 @@ class Transcription(Programme):
         function = PointDerivatives(ca.vertcat(next_value, own_value), next_value - own_value)
         own_slots = slots.reshape(-1, 1, SLOTS)
         for nexts, last in ((self.at_z[1:], value[2]), (self.at_slope[1:], first[2])):
-            place = [_padded(nexts.reshape(-1, 1, 1)), own_slots]
-            weight = [_padded(np.ones((own_slots.shape[0], 1, 1)))]
+            place = [_pad_slots(nexts.reshape(-1, 1, 1)), own_slots]
+            weight = [_pad_slots(np.ones((own_slots.shape[0], 1, 1)))]
             weight.append(np.broadcast_to(last, own_slots.shape))
             both = (np.concatenate(place, axis=1), np.concatenate(weight, axis=1))
             groups.append(self._group(function, *both, near, (0.0, 0.0), each_point=True))
@@ -622,8 +622,8 @@ class Transcription(Programme):
         goal = self.task.end_rows @ (self.task.end[: eq.size] + self.task.aim[0])
         speed_goal = self.task.end_rows @ self.task.aim[1]
         for last, wanted in ((self.at_z[N], goal), (self.at_slope[N], speed_goal)):
-            place_end = _padded(last[None, : eq.size, None])
-            weight_end = _padded(np.ones((1, eq.size, 1)))
+            place_end = _pad_slots(last[None, : eq.size, None])
+            weight_end = _pad_slots(np.ones((1, eq.size, 1)))
             group = self._group(function, place_end, weight_end, near, (0.0, 0.0))
             exact = wanted / group.scale
             groups.append(replace(group, low=exact, high=exact))
@@ -636,8 +636,8 @@ class Transcription(Programme):
             rows = ca.vertcat(slope - limit * duration, -slope - limit * duration)
             function = PointDerivatives(ca.vertcat(slope, duration), rows)
             own = self._slots([joint])
-            place = [np.concatenate([own, _padded(ends)], axis=1)] * 3
-            ones = _padded(np.ones(ends.shape))
+            place = [np.concatenate([own, _pad_slots(ends)], axis=1)] * 3
+            ones = _pad_slots(np.ones(ends.shape))
             weight = [
                 np.concatenate([np.broadcast_to(first[point], own.shape), ones], axis=1)
                 for point in range(3)
@@ -672,7 +672,7 @@ class Transcription(Programme):
         function: PointDerivatives,
         place: Integers,
         weight: Array,
-        near: Motion,
+        near: CollocatedMotion,
         bounds: tuple[float, float],
         each_point: bool = False,
     ) -> _Group:
@@ -718,7 +718,7 @@ class Transcription(Programme):
         layout = ca.Sparsity(points * inputs, self.unknowns, starts, spread.indices.tolist())
         return ca.reshape(ca.mtimes(ca.DM(layout, spread.data), x), inputs, points)
 
-    def solve(self, guess: Motion, given: SolverLimits) -> Solution:
+    def solve(self, guess: CollocatedMotion, given: SolverLimits) -> Solution:
         """Return what IPOPT finds from a guess."""
         import casadi as ca
 
@@ -933,7 +933,7 @@ def squared_spline() -> Array:
     return np.asarray(np.einsum("p,pi,pj->ij", weights / 2, values, values))
 
 
-def _padded(values: Any) -> Any:
+def _pad_slots(values: Any) -> Any:
     """(.., SLOTS) of fewer: zeros behind."""
     missing = SLOTS - values.shape[-1]
     return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, missing)])

@@ -20,16 +20,16 @@ from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
 from ...arguments import (
     Check,
+    brief,
     checked,
     instance,
     number,
     one_of,
     optional,
-    shown,
     some,
     switch,
     vector,
-    whole,
+    whole_number,
 )
 from ...beams.basis import AssumedModes, Basis
 from ...control.controllers import Clipped, Controller
@@ -39,19 +39,19 @@ from ...robot import Robot, a_robot
 from ..configuration import joint_names
 from ..small_range import SMALL
 from .methods import Task
-from .settle import RAISED, raising
-from .trials import Trial, driven, led
+from .settle import WARN_SPEED_FACTOR, raising
+from .trials import Trial, driven, trial_with_ideal_motors
 
 __all__ = ["METHODS", "Comparison", "compare"]
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
 METHODS = ("unshaped", "zvd", "scheduled", "optimised")
-WATCHED = 3.0  # periods of the lowest mode after the longest command
-TIGHTER = 4  # times that a move is made calmer
-ROWS = 200  # of a run to a period of the lowest mode
-MORE_EFFORT = 1.001  # times a limit: more than this is noted
-SAMPLES = 20_000  # of a run, at most
+WATCHED_PERIODS = 3.0  # periods of the lowest mode after the longest command
+CALMER_FACTOR = 4  # times that a move is made calmer
+SAMPLES_PER_PERIOD = 200  # of a run to a period of the lowest mode
+NOTED_EFFORT_FACTOR = 1.001  # times a limit: more than this is noted
+MAX_SAMPLES = 20_000  # of a run, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +194,7 @@ class Comparison(Answer):
         return f"<Comparison on {self.robot.name}: {each}>"
 
 
-def _named(name: str, value: Any) -> dict[str, Any]:
+def _named_methods(name: str, value: Any) -> dict[str, Any]:
     """Methods by their names."""
     if isinstance(value, Mapping):
         found = dict(value)
@@ -204,7 +204,7 @@ def _named(name: str, value: Any) -> dict[str, Any]:
         found = {}
     if not found or not all(isinstance(word, str) for word in found):
         raise SuppleError(
-            f"{name} is {shown(value)}: give a list of words such as {', '.join(METHODS)}, or a "
+            f"{name} is {brief(value)}: give a list of words such as {', '.join(METHODS)}, or a "
             "mapping from names to what drives"
         )
     return found
@@ -215,12 +215,12 @@ ARGUMENTS: dict[str, Check] = {
     "start": vector(),
     "end": vector(),
     "duration": optional(number(0, 1e6, above=True, unit="of seconds")),
-    "groups": whole(1, 3),
+    "groups": whole_number(1, 3),
     "law": one_of("trapezoid", *LAWS),
     "servo": optional(instance(Controller, "a Controller, such as supple.JointPD(100, 20)")),
     "payload_error": number(0, 0.9),
     "band": optional(number(0, above=True, unit="of metres")),
-    "elements": whole(1, 50),
+    "elements": whole_number(1, 50),
     "coarse": instance(Basis, "a Basis, such as supple.AssumedModes(1)"),
     "fine": instance(Basis, "a Basis, such as supple.AssumedModes(2)"),
     "damping": optional(number(0, 0.9)),
@@ -315,24 +315,30 @@ def compare(
         servo = Clipped(servo, tuple(limits.tolist()))
     ends = np.asarray(start, float), np.asarray(end, float)
     task = Task(robot, *ends, servo, coarse, groups, limits)
-    move = task.unshaped(duration, law)
-    named = _named("methods", methods)
-    commands = {name: task.driving(move, named[name]) for name in _shown("making", named, progress)}
-    after = WATCHED * task.period if after is None else after
+    move = task.plain_move(duration, law)
+    named = _named_methods("methods", methods)
+    commands = {
+        name: task.driving(move, named[name]) for name in _with_progress("making", named, progress)
+    }
+    after = WATCHED_PERIODS * task.period if after is None else after
     total = max(command.duration for command, _ in commands.values()) + after
-    t = np.linspace(0.0, total, 1 + max(400, min(SAMPLES, round(total / task.period * ROWS))))
+    t = np.linspace(
+        0.0, total, 1 + max(400, min(MAX_SAMPLES, round(total / task.period * SAMPLES_PER_PERIOD)))
+    )
     factors, robots, changed = _wrong_payloads(robot, payload_error)
     trials = []
-    for name, k in _shown("trying", product(commands, range(len(robots))), progress):
+    for name, k in _with_progress("trying", product(commands, range(len(robots))), progress):
         command, controller = commands[name]
         if controller is None:
-            trials.append(led(robots[k], command, t, task.platform, elements, damping))
+            trials.append(
+                trial_with_ideal_motors(robots[k], command, t, task.platform, elements, damping)
+            )
         else:
             model = task.finer(robots[k], fine, damping)
             trials.append(driven(model, controller, command, t, task.platform))
     rows = [trials[k : k + len(robots)] for k in range(0, len(trials), len(robots))]
     words = f"elements per link: {elements}" if servo is None else f"{fine!r} instead of {coarse!r}"
-    found = _told(task, tuple(commands), rows, commands, factors, changed, words, band)
+    found = _make_comparison(task, tuple(commands), rows, commands, factors, changed, words, band)
     return found if limits is None else replace(found, notes=(*found.notes, *_over(found, limits)))
 
 
@@ -345,7 +351,7 @@ def _effort_limits(robot: Robot, given: Any) -> Array | None:
         return limits if np.isfinite(limits).any() else None
     if np.shape(given) not in ((), (len(drives),)) or not (np.asarray(given) > 0).all():
         raise SuppleError(
-            f"effort_limit is {shown(given)}: give a positive value, or one for each of "
+            f"effort_limit is {brief(given)}: give a positive value, or one for each of "
             f"{len(drives)} motors"
         )
     return np.broadcast_to(np.asarray(given, float), (len(drives),))
@@ -358,7 +364,7 @@ def _over(found: Comparison, limits: Array) -> list[str]:
     for k, method in enumerate(found.methods):
         used = found.peak_effort[k].max(axis=0) / limits
         j = int(np.argmax(used))
-        if used[j] > MORE_EFFORT:
+        if used[j] > NOTED_EFFORT_FACTOR:
             peak = found.peak_effort[k][:, j].max()
             notes.append(
                 f"{method} needs {peak:.3g} of {names[j]}, {used[j]:.3g} times its effort limit"
@@ -366,7 +372,7 @@ def _over(found: Comparison, limits: Array) -> list[str]:
     return notes
 
 
-def _shown(word: str, each: Iterable[T], progress: bool | None) -> Iterator[T]:
+def _with_progress(word: str, each: Iterable[T], progress: bool | None) -> Iterator[T]:
     """What is gone through one by one, with a progress bar on the error stream."""
     if not (sys.stderr.isatty() if progress is None else progress):
         yield from each
@@ -393,7 +399,7 @@ def _wrong_payloads(robot: Robot, error: float) -> tuple[Array, list[Robot], str
     return factors, robots, f"{path} {mass:g} kg"
 
 
-def _told(
+def _make_comparison(
     task: Task,
     names: tuple[str, ...],
     trials: list[list[Trial]],
@@ -420,7 +426,7 @@ def _told(
         f"{name} raises the {said} of {first}"
         for name, (command, _) in others
         for times, said in raising(plain, command)
-        if times > RAISED
+        if times > WARN_SPEED_FACTOR
     )
     bent = max((trial.bent for row in trials for trial in row), default=0.0)
     notes |= dict.fromkeys(note for row in trials for trial in row for note in trial.notes)
@@ -429,7 +435,7 @@ def _told(
         notes[
             told + "the linear model of a robot without a servo is off by more than a per cent"
         ] = None
-    omega = task.held(task.end[None], task.rings[-1].stop)[0][0]
+    omega = task.held_modes(task.end[None], task.rings[-1].stop)[0][0]
     return Comparison(
         robot=task.robot,
         start=task.start,

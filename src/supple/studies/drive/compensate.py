@@ -22,10 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, also_called, checked, number, optional, whole
+from ...arguments import Check, also_called, checked, number, optional, whole_number
 from ...control.matching import TrajectoryWarning, coordinate_names, trajectory_for
 from ...control.shaping import Samples
-from ...control.trajectories import Guided, Trajectory
+from ...control.trajectories import Trajectory, TrajectoryWithDetails
 from ...errors import SuppleError
 from ...path_dynamics.assembled_path import assembled_path
 from ...path_dynamics.kineto_elastodynamics import ked
@@ -40,13 +40,13 @@ from .settle import CorrectionWarning
 __all__ = ["Compensation", "compensate"]
 
 Array = NDArray[np.float64]
-STEP = 150  # samples of the command to a period of the lowest mode
-REACH = 3.0  # times the lowest frequency: the cut-off unless one is given
+SAMPLES_PER_PERIOD = 150  # samples of the command to a period of the lowest mode
+CUTOFF_RATIO = 3.0  # times the lowest frequency: the cut-off unless one is given
 DAMPED_BELOW = 0.1  # of the largest singular value along the path: smaller ones are damped
 
 
 @dataclass(frozen=True, eq=False)
-class Compensation(Guided, Answer):
+class Compensation(TrajectoryWithDetails, Answer):
     """A path corrected so that the tip or platform follows it; as a Trajectory, the command.
 
     From `supple.compensate`.
@@ -108,8 +108,8 @@ class Compensation(Guided, Answer):
 
 ARGUMENTS: dict[str, Check] = {
     "robot": a_robot,
-    "rounds": whole(1, 20),
-    "elements": whole(1, 50),
+    "rounds": whole_number(1, 20),
+    "elements": whole_number(1, 50),
     "cutoff_hz": optional(number(0, above=True, unit="in Hz")),
     "after": number(0, 1e6, unit="of seconds to watch after the stop"),
     "damping": optional(number(0, 0.9)),
@@ -171,14 +171,14 @@ def compensate(
     path = trajectory_for(robot, trajectory, rate=rate, leads="coordinates")
     if path.periodic:
         raise SuppleError("trajectory repeats: compensate one that begins and ends")
-    lead = _Lead(robot, path, elements, after, damping)
-    cutoff_hz = REACH * lead.lowest if cutoff_hz is None else cutoff_hz
+    lead = _TipDeviation(robot, path, elements, after, damping)
+    cutoff_hz = CUTOFF_RATIO * lead.lowest if cutoff_hz is None else cutoff_hz
     before = lead.error(path)
     plain = path(lead.t)[0]
     best = Samples(lead.t, plain, names=lead.names)
     kept = before
     least = float(np.linalg.norm(before, axis=1).max())
-    command = lead.corrected(plain, lead.bending(None))
+    command = lead.subtract_deviation(plain, lead.bending(None))
     for k in range(rounds):
         try:
             found = lead.error(command)
@@ -188,8 +188,10 @@ def compensate(
         if most < least:
             best, least, kept = command, most, found
         if k + 1 < rounds:
-            smooth = lead.smoothed(found[: len(lead.t)], cutoff_hz)
-            command = lead.corrected(command.positions, smooth - lead.bending(smooth), -1.0)
+            smooth = lead.low_pass(found[: len(lead.t)], cutoff_hz)
+            command = lead.subtract_deviation(
+                command.positions, smooth - lead.bending(smooth), -1.0
+            )
     if kept is before and least > 0:
         warnings.warn(
             f"no correction brings the tip of {robot.name} nearer to this path: the command is the "
@@ -202,7 +204,7 @@ def compensate(
     return Compensation(robot, path, best, t, before, kept, cutoff_hz, rounds)
 
 
-class _Lead:
+class _TipDeviation:
     """A robot led along a path, and how its tip gives way."""
 
     def __init__(
@@ -221,7 +223,7 @@ class _Lead:
         x = path(np.array([path.duration]))[0]
         where: Any = {"position" if self.platform else "theta": x}
         self.lowest = float(np.ravel(modes(robot, **where, count=1).frequency_hz)[0])
-        count = min(max(50, round(path.duration * self.lowest * STEP)), 20_000)
+        count = min(max(50, round(path.duration * self.lowest * SAMPLES_PER_PERIOD)), 20_000)
         self.t = np.linspace(0.0, path.duration, count + 1)
         self.x, self.v, self.a = assembled_path(robot, path)(self.t)  # where loops stand, too
         led = led_elements(robot, elements, "cubic", damping, held="compensate")
@@ -255,7 +257,7 @@ class _Lead:
         y = np.linalg.solve(np.broadcast_to(here.K, (len(F), *here.K.shape[1:])), F[..., None])
         return np.asarray((here.tip[:, :3] @ y)[..., 0])
 
-    def corrected(self, positions: Array, moved: Array, sign: float = -1.0) -> Samples:
+    def subtract_deviation(self, positions: Array, moved: Array, sign: float = -1.0) -> Samples:
         """The command less what the tip moves."""
         return Samples(self.t, positions + sign * self._joints(moved), names=self.names)
 
@@ -269,7 +271,7 @@ class _Lead:
         later = np.repeat(wanted[-1:], len(run.t) - len(wanted), axis=0)
         return np.asarray(run.tip - np.concatenate([wanted, later]))
 
-    def smoothed(self, error: Array, cutoff_hz: float) -> Array:
+    def low_pass(self, error: Array, cutoff_hz: float) -> Array:
         """The error below a frequency, without delay (fourth order, there and back)."""
         from scipy.signal import butter, sosfiltfilt
 

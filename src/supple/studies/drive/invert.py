@@ -25,10 +25,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import also_called, one_of, reals, shown, switch
+from ...arguments import also_called, brief, one_of, reals, switch
 from ...control.matching import trajectory_for
 from ...control.shaping import Samples
-from ...control.trajectories import Guided, Trajectory
+from ...control.trajectories import Trajectory, TrajectoryWithDetails
 from ...control.trajectory_files import given_trajectory
 from ...equations.equilibrium import static_state
 from ...equations.evaluate import Evaluator
@@ -38,13 +38,13 @@ from ...errors import SuppleError
 __all__ = ["Inversion", "chord_matrix", "invert"]
 
 Array = NDArray[np.float64]
-STEP = 1e-3  # s, at most
+MAX_STEP = 1e-3  # s, at most
 FINEST_SPEED = 1 / 12  # steps of the speed by which a path is approached
-MOST = 200_000  # samples
+MAX_SAMPLES = 200_000  # samples
 
 
 @dataclass(frozen=True, eq=False)
-class Inversion(Guided, Answer):
+class Inversion(TrajectoryWithDetails, Answer):
     """Efforts and motion with which the chord angles of an arm follow a path.
 
     From `supple.invert`. As a Trajectory it is the motion of the joints; its time 0 is ``t[0]``.
@@ -203,7 +203,7 @@ def invert(
     2
     """
     if not isinstance(model, Model):
-        raise SuppleError(f"model is {shown(model)}: give a Model, supple.build(robot, basis)")
+        raise SuppleError(f"model is {brief(model)}: give a Model, supple.build(robot, basis)")
     chain = model.chain
     if not architecture_of(model.robot).open_chain or chain.sprung or chain.supports:
         raise SuppleError(
@@ -313,18 +313,21 @@ def _grid(path: Trajectory, window: tuple[float, float] | None, decay: float) ->
         np.isfinite(edges).all() and edges[0] <= 0 and edges[1] >= path.duration
     ):
         raise SuppleError(
-            f"window is {shown(window)}: it must hold the path, from 0 to {path.duration:g} s"
+            f"window is {brief(window)}: it must hold the path, from 0 to {path.duration:g} s"
         )
     low, high = edges.tolist()
-    if (high - low) / STEP > MOST:
+    if (high - low) / MAX_STEP > MAX_SAMPLES:
         raise SuppleError(
-            f"window {shown(window)} holds {(high - low) / STEP:.3g} samples: at most {MOST}"
+            f"window {brief(window)} holds {(high - low) / MAX_STEP:.3g} samples: at most "
+            f"{MAX_SAMPLES}"
         )
     marks = sorted({low, 0.0, *path.breaks, path.duration, high})
     parts = []
     for a, b in pairwise(marks):
         if b - a > 1e-12:
-            parts.append(np.linspace(a, b, max(1, int(np.ceil((b - a) / STEP - 1e-9))) + 1)[:-1])
+            parts.append(
+                np.linspace(a, b, max(1, int(np.ceil((b - a) / MAX_STEP - 1e-9))) + 1)[:-1]
+            )
     return np.concatenate([*parts, [marks[-1]]])
 
 
@@ -415,7 +418,7 @@ class _Rows:
             # the path as fast as it is; where that is not found, from a slower one on
             speed = min(done + further, 1.0)
             along = [(y, speed * yd, speed**2 * ydd) for y, yd, ydd in (nodes, middles)]
-            found = self._led(x, h, guards, ends, along)
+            found = self._newton_from(x, h, guards, ends, along)
             if found is not None:
                 x, done = found, speed
             elif whole_speed or further < FINEST_SPEED:
@@ -430,7 +433,7 @@ class _Rows:
                 further /= 2
         return x
 
-    def _led(
+    def _newton_from(
         self, x: Array, h: Array, guards: list[Array], ends: list[Array], along: list[Any]
     ) -> Array | None:
         """Newton's method from x, None where it does not converge."""

@@ -23,19 +23,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.held import Timed, kept
+from ...answers.held import Timed, frozen_property
 from ...architectures.kinds import architecture_of
 from ...arguments import (
     Check,
     also_called,
+    brief,
     checked,
     number,
     optional,
     reals,
-    shown,
     some,
     vector,
-    whole,
+    whole_number,
 )
 from ...control.matching import trajectory_for
 from ...control.shaping import Samples
@@ -47,8 +47,8 @@ __all__ = ["JerkLimited", "PathTiming", "effort_limited", "jerk_limited"]
 
 Array = NDArray[np.float64]
 EXTRA = "needs the extra: pip install supple[motion]"
-LARGEST = 1e30  # of a limit, as of any number in a robot file
-KNOTS = 200  # through which the line of a Trajectory is led
+LARGEST_LIMIT = 1e30  # of a limit, as of any number in a robot file
+PATH_KNOTS = 200  # through which the line of a Trajectory is led
 ROUNDS = 30  # for terms that are odd in the speed
 
 
@@ -182,9 +182,10 @@ def _knots(found: Any) -> tuple[Array, Array, Array, Array]:
 
 def _each(name: str, value: Any, n: int) -> Array:
     limit = np.asarray(value, float)
-    if limit.shape not in ((), (n,)) or not ((limit > 0) & (limit <= LARGEST)).all():
+    if limit.shape not in ((), (n,)) or not ((limit > 0) & (limit <= LARGEST_LIMIT)).all():
         raise SuppleError(
-            f"{name} is {shown(value)}: give a positive limit up to {LARGEST:g}, one or one for "
+            f"{name} is {brief(value)}: give a positive limit up to {LARGEST_LIMIT:g}, one "
+            f"or one for "
             f"each of {n}"
         )
     return np.broadcast_to(limit, (n,)).astype(float)
@@ -227,7 +228,7 @@ class PathTiming(Trajectory):
         """The spline p(s)."""
         return _spline(self.knots, self.points)
 
-    @kept
+    @frozen_property
     def times(self) -> Array:
         """(N + 1,) s, when the lengths `s` are passed."""
         return np.concatenate(
@@ -287,12 +288,12 @@ def _line(model: Model, given: Any, rate: float | None) -> tuple[Array, Array]:
     if isinstance(path, Trajectory):
         if path.periodic:
             raise SuppleError("trajectory repeats: give one that begins and ends")
-        x = path(np.linspace(0.0, path.duration, 10 * KNOTS + 1))[0]
+        x = path(np.linspace(0.0, path.duration, 10 * PATH_KNOTS + 1))[0]
     else:
         words = "give a Trajectory, or two or more points of joint coordinates"
         x = reals("trajectory", path, words)
         if x.ndim != 2 or len(x) < 2 or not np.isfinite(x).all():
-            raise SuppleError(f"trajectory is {shown(path)}: {words}")
+            raise SuppleError(f"trajectory is {brief(path)}: {words}")
     if x.shape[1] != joints:
         raise SuppleError(f"trajectory has {x.shape[1]} coordinates: the arm has {joints} joints")
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
@@ -301,7 +302,7 @@ def _line(model: Model, given: Any, rate: float | None) -> tuple[Array, Array]:
         raise SuppleError("trajectory does not move: there is nothing to time")
     way, x = way[new], x[new]
     if isinstance(path, Trajectory) or len(way) < 4:
-        even = np.linspace(0.0, way[-1], min(KNOTS, max(4, len(way))) + 1)
+        even = np.linspace(0.0, way[-1], min(PATH_KNOTS, max(4, len(way))) + 1)
         if isinstance(path, Trajectory):
             x = np.stack([np.interp(even, way, column) for column in x.T], axis=1)
         else:
@@ -317,7 +318,7 @@ ARGUMENTS: dict[str, Check] = {
     "effort_limit": optional(some(0)),
     "speed_limit": optional(some(0)),
     "acceleration_limit": optional(some(0)),
-    "pieces": whole(10, 5000),
+    "pieces": whole_number(10, 5000),
 }
 
 

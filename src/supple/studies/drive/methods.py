@@ -30,19 +30,19 @@ from ...robot import Robot
 from .calm import calm_move, families
 from .servo import held_modes
 from .settle import correction, leaves
-from .trials import driven, led
+from .trials import driven, trial_with_ideal_motors
 
 __all__ = ["Task"]
 
 Array = NDArray[np.float64]
-ROWS = 50  # of a run to a period of the lowest mode
-SHARE = 0.95  # of the acceleration that is left to a move before it is corrected
-CLOSER = 5  # halvings of the time between the fastest move and the shaped one
-SURE = 0.6  # of what the shaped move leaves may be left by a faster one
+SAMPLES_PER_PERIOD = 50  # of a run to a period of the lowest mode
+ACCELERATION_SHARE = 0.95  # of the acceleration that is left to a move before it is corrected
+DURATION_HALVINGS = 5  # halvings of the time between the fastest move and the shaped one
+RESIDUAL_SHARE = 0.6  # of what the shaped move leaves may be left by a faster one
 BANDS = (0.05, 0.1)  # by which frequencies may be off: less is left within each of them
 NO_LIMIT = 1e30  # N m or N: of motors without a limit
-ELSEWHERE = 1e-3  # of the travel: how far from start or end a given move may begin or end
-FAR = 1e4  # rad or m of a coordinate, beyond which a move is a slip of the pen
+END_TOLERANCE = 1e-3  # of the travel: how far from start or end a given move may begin or end
+LARGEST_COORDINATE = 1e4  # rad or m of a coordinate, beyond which a move is a slip of the pen
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,10 @@ class Task:
                 raise SuppleError(
                     f"{name} has {getattr(self, name).size} values: {self.robot.name} needs {size}"
                 )
-            if np.abs(getattr(self, name)).max(initial=0.0) > FAR:
-                raise SuppleError(f"{name} lies beyond {FAR:g} rad or m: check its units")
+            if np.abs(getattr(self, name)).max(initial=0.0) > LARGEST_COORDINATE:
+                raise SuppleError(
+                    f"{name} lies beyond {LARGEST_COORDINATE:g} rad or m: check its units"
+                )
         if np.array_equal(self.start, self.end):
             raise SuppleError("start and end are the same: there is no move to compare")
 
@@ -89,12 +91,12 @@ class Task:
         """The groups of modes to shape for: those that ring together where the move ends."""
         for count in (8, 6, 3, 2):
             try:
-                return families(self.held(self.end[None], count)[0][0])[: self.groups]
+                return families(self.held_modes(self.end[None], count)[0][0])[: self.groups]
             except SuppleError:
                 continue
         return [slice(0, 1)]
 
-    def held(self, poses: Array, count: int) -> tuple[Array, Array]:
+    def held_modes(self, poses: Array, count: int) -> tuple[Array, Array]:
         """Frequencies and ratios as the motors are held, (m, count) each."""
         omega, ratio = held_modes(
             self.robot, poses, count, self.servo, self.basis, platform=self.platform
@@ -105,18 +107,18 @@ class Task:
 
     def target(self, poses: Array, ring: slice) -> Array:
         """The frequency to shape for, (m,): the middle of modes that ring together."""
-        omega = self.held(poses, ring.stop)[0][:, ring]
+        omega = self.held_modes(poses, ring.stop)[0][:, ring]
         return np.asarray((omega[:, 0] + omega[:, -1]) / 2)
 
     @cached_property
     def ratio(self) -> float:
         """The damping ratio to shape for."""
-        return float(min(self.held(self.end[None], 1)[1][0, 0], 0.6))
+        return float(min(self.held_modes(self.end[None], 1)[1][0, 0], 0.6))
 
     @property
     def period(self) -> float:
         """Of the lowest mode where the move ends, s."""
-        return float(2 * np.pi / self.held(self.end[None], 1)[0][0, 0])
+        return float(2 * np.pi / self.held_modes(self.end[None], 1)[0][0, 0])
 
     def finer(self, robot: Robot, fine: Basis, damping: float | None) -> Model:
         """The finer Model of a robot, built once."""
@@ -126,7 +128,7 @@ class Task:
         self._built.append((robot, build(robot, fine, damping=damping)))
         return self._built[-1][1]
 
-    def unshaped(self, duration: float | None, law: str) -> Trajectory:
+    def plain_move(self, duration: float | None, law: str) -> Trajectory:
         """The move as an ordinary controller would make it."""
         T = 1.5 * self.period if duration is None else duration
         ends = self.start.tolist(), self.end.tolist()
@@ -141,12 +143,12 @@ class Task:
         if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Controller):
             return self.driving(move, given[1])[0], given[0]
         if isinstance(given, Trajectory) or is_file_name(given):
-            return self._given(given), self.servo
+            return self._check_given_move(given), self.servo
         if isinstance(given, Shaper):
             return shaped(move, given), self.servo
         return self._by_word(move, given), self.servo
 
-    def _given(self, given: Trajectory | str) -> Trajectory:
+    def _check_given_move(self, given: Trajectory | str) -> Trajectory:
         """A move made elsewhere, if it goes where this one does."""
         told = f"method {given if isinstance(given, str) else type(given).__name__:.60}"
         found = trajectory_for(self.robot, given, name=told, leads="coordinates")
@@ -157,7 +159,7 @@ class Task:
         begins, ends = given.goals() if found is given else found.goals()
         for word, wanted, there in (("begins", self.start, begins), ("ends", self.end, ends)):
             off = np.abs(there - wanted)
-            if off.max() <= ELSEWHERE * travel:
+            if off.max() <= END_TOLERANCE * travel:
                 continue
             j = int(np.argmax(off))
             hint = ""
@@ -178,7 +180,7 @@ class Task:
         kind = "zvd" if kind == "scheduled" else kind
         found = move
         if word == "optimised":
-            found = self._optimised(move)
+            found = self._fastest_calm_move(move)
         elif word != "unshaped":
             if not isinstance(kind, str) or kind not in SHAPERS:
                 raise SuppleError(
@@ -196,7 +198,7 @@ class Task:
         self._commands[key] = (move, found)
         return found
 
-    def _optimised(self, move: Trajectory) -> Trajectory:
+    def _fastest_calm_move(self, move: Trajectory) -> Trajectory:
         """The fastest move that leaves no more than the shaped ones on the robot as it is known."""
         _, v, a = move(np.linspace(0.0, move.duration, 4001)[1:-1])
         most = [np.where(x > 0, x, 1.0) for x in (np.abs(v).max(axis=0), np.abs(a).max(axis=0))]
@@ -206,7 +208,7 @@ class Task:
             how["effort_limit"] = tuple(np.minimum(self.limits, NO_LIMIT).tolist())
 
         def made(band: float, **more: Any) -> Trajectory:
-            push = SHARE * most[1] if self.corrects else most[1]
+            push = ACCELERATION_SHARE * most[1] if self.corrects else most[1]
             found: Trajectory = calm_move(
                 self.robot,
                 self.start,
@@ -220,13 +222,13 @@ class Task:
             return correction(self.robot, found, band) if self.corrects else found
 
         rivals = [self._by_word(move, word) for word in ("zvd", "scheduled")]
-        bounds = sorted((self.tried(rival) for rival in rivals), key=max)
+        bounds = sorted((self.residuals_of(rival) for rival in rivals), key=max)
         longest = min(rival.duration for rival in rivals)
         shortest = calm_move(
             self.robot, self.start, self.end, *(x.tolist() for x in most), left=4.0, **how
         ).duration
         for band, bound in product(BANDS if self.corrects else BANDS[:1], bounds):
-            most_left = [SURE * left for left in bound]
+            most_left = [RESIDUAL_SHARE * left for left in bound]
             found = _quickest(self, partial(made, band), shortest, longest, most_left)
             if found is not None:
                 return found
@@ -237,7 +239,7 @@ class Task:
         """Whether moves are corrected for the loads of their own motion."""
         return self.servo is None
 
-    def tried(self, command: Trajectory) -> list[float]:
+    def residuals_of(self, command: Trajectory) -> list[float]:
         """What a command leaves on the robot as it is known, with few modes, m.
 
         Where it is corrected, for frequencies off by up to each of BANDS: a shaper leaves little
@@ -246,9 +248,11 @@ class Task:
         if self.corrects:
             return leaves(self.robot, command, BANDS)
         total = command.duration + 1.5 * self.period
-        t = np.linspace(0.0, total, 1 + round(total / self.period * ROWS))
+        t = np.linspace(0.0, total, 1 + round(total / self.period * SAMPLES_PER_PERIOD))
         if self.servo is None:
-            return [led(self.robot, command, t, self.platform, 1, None).residual]
+            return [
+                trial_with_ideal_motors(self.robot, command, t, self.platform, 1, None).residual
+            ]
         return [driven(self.basis, self.servo, command, t, self.platform).residual]
 
 
@@ -261,11 +265,11 @@ def _quickest(
 ) -> Trajectory | None:
     """The fastest move that leaves no more than its bounds, None if none is faster."""
     low, high, best = shortest, longest, None
-    for k in range(CLOSER):
+    for k in range(DURATION_HALVINGS):
         T = (0.97 * high) if k == 0 else (low + high) / 2
         try:
             found = made(duration=max(T, shortest))
-            calm = all(x <= y for x, y in zip(task.tried(found), bound, strict=True))
+            calm = all(x <= y for x, y in zip(task.residuals_of(found), bound, strict=True))
         except SuppleError:  # too short for the limits
             calm = False
         if calm:

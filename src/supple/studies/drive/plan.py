@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
-from ...arguments import checked, number, optional, reals, shown, switch, whole
+from ...arguments import brief, checked, number, optional, reals, switch, whole_number
 from ...control.shaping import Samples
-from ...control.trajectories import LAWS, Guided
+from ...control.trajectories import LAWS, TrajectoryWithDetails
 from ...equations.closed.coupled import ClosedFunctions
 from ...equations.equilibrium import slopes_at_rest, standing, static_state
 from ...equations.model import Model, a_model
@@ -35,8 +35,8 @@ from ...integration.inputs import EffortSamples, Table
 from ..motion.simulate import simulate
 from .collocation import (
     OUT_OF_TIME,
+    CollocatedMotion,
     Collocation,
-    Motion,
     PointEquations,
     Solution,
     SolverLimits,
@@ -69,7 +69,7 @@ CORRECTIONS = 3  # of the end of the move by what its replay missed
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Guided):
+class Plan(TrajectoryWithDetails):
     """A planned rest-to-rest move; as a Trajectory it is the motion of the joints.
 
     From `supple.plan`.
@@ -162,8 +162,8 @@ class Plan(Guided):
     speed_limit=optional(reals),
     deflection_limit=optional(number(0, above=True, give="metres above zero")),
     stress_limit=optional(number(0, above=True, give="pascals above zero")),
-    pieces=whole(4, 1000),
-    iterations=whole(1, 100_000),
+    pieces=whole_number(4, 1000),
+    iterations=whole_number(1, 100_000),
     search_time=number(0, 1e6, above=True, give="seconds above zero"),
     progress=optional(switch),
 )
@@ -251,7 +251,7 @@ def plan(
     limits["stress"] = stress_limit
     with _shown_search(search_time, progress) as report:
         planner = _Planner(model, start, end, limits, pieces, iterations, search_time, report)
-        return planner.planned(None if duration is None else float(duration))
+        return planner.make_plan(None if duration is None else float(duration))
 
 
 @contextlib.contextmanager
@@ -277,7 +277,7 @@ def _limit(name: str, given: Any, model: Model, own: str) -> Array:
         return np.array([np.inf if value is None else float(value) for value in found])
     limit = np.asarray(given, float)
     if limit.shape not in ((), (k,)) or not (limit > LEAST_LIMIT).all():
-        told = f"{name} is {shown(given)}"
+        told = f"{name} is {brief(given)}"
         raise SuppleError(f"{told}: give a positive value, or one for each of {k}")
     return np.broadcast_to(limit, (k,)).astype(float)
 
@@ -359,7 +359,7 @@ class _Planner:
                     f"{high[joint]:g}"
                 )
         functions = self.model.functions
-        equations = functions.derived("plan equations", PointEquations, self.model)
+        equations = functions.cached("plan equations", PointEquations, self.model)
         tree_ends = self._followers(np.array(self.ends))
         self.task = Collocation(
             equations,
@@ -416,7 +416,7 @@ class _Planner:
             return np.zeros((len(q), 0))
         branch = architecture_of(self.model.robot).branch(q[:, : self.model.joints])
         kept = branch.x.shape[1] > 0 and branch.reached == len(q)
-        return functions.followers(q, functions.loops.near(branch.x) if kept else None)
+        return functions.followers(q, functions.loops.unbent_dependent(branch.x) if kept else None)
 
     def _choose_grid(self, duration: float) -> _Grid:
         """Pieces of states and of efforts from the frequencies of the Model.
@@ -449,7 +449,7 @@ class _Planner:
 
     # ------------------------------------------------------------------ motions to begin with
 
-    def _smooth_move(self, duration: float, grid: _Grid) -> Motion:
+    def _smooth_move(self, duration: float, grid: _Grid) -> CollocatedMotion:
         """The quintic of the joints with quasi-static bending and the efforts that it needs."""
         from scipy.interpolate import CubicSpline
 
@@ -462,7 +462,7 @@ class _Planner:
         qd = np.outer(law.deriv(1)(s), travel) / duration
         qdd = np.outer(law.deriv(2)(s), travel) / duration**2
         if self.model.size > k:
-            q, qd, qdd = self._bent(q, qd, qdd, duration)
+            q, qd, qdd = self._bend_by_loads(q, qd, qdd, duration)
         z = np.concatenate([q, self._followers(q)], axis=1)
         spline = CubicSpline(s, z, bc_type="clamped")
         slope = spline(s, 1)
@@ -478,9 +478,11 @@ class _Planner:
         pull = np.zeros((len(points), self.task.equations.closures))
         if self.task.equations.closures:
             pull = self._pulls(spline(points), spline(points, 1), spline(points, 2), duration)
-        return Motion(duration, z, slope, second, tau, pull.reshape(pieces, 3, -1), grid.smooth)
+        return CollocatedMotion(
+            duration, z, slope, second, tau, pull.reshape(pieces, 3, -1), grid.smooth
+        )
 
-    def _guess(self, duration: float, grid: _Grid) -> Motion:
+    def _guess(self, duration: float, grid: _Grid) -> CollocatedMotion:
         """The motion to begin with: of soft arms a small part of the move, made larger.
 
         Where modes move as slowly as the joints do, nothing is quasi-static. The least effort for a
@@ -522,7 +524,9 @@ class _Planner:
             tau=rest + (small.tau - rest) / SMALL_PART,
         )
 
-    def _bent(self, q: Array, qd: Array, qdd: Array, duration: float) -> tuple[Array, Array, Array]:
+    def _bend_by_loads(
+        self, q: Array, qd: Array, qdd: Array, duration: float
+    ) -> tuple[Array, Array, Array]:
         """The same motion, bent by its own loads as far as that is found quickly."""
         from scipy.interpolate import CubicSpline
 
@@ -583,7 +587,7 @@ class _Planner:
         before = np.inf
         for _ in range(40):
             motion = self._smooth_move(guess, _Grid(40, 40))
-            used = max(self._used(motion, per_joint=False).values(), default=0.0)
+            used = max(self._limit_usage(motion, per_joint=False).values(), default=0.0)
             if used < 0.9 or used > 0.999 * before:
                 break
             before = used
@@ -592,7 +596,7 @@ class _Planner:
 
     # ------------------------------------------------------------------ limits
 
-    def _used(self, motion: Motion, per_joint: bool = True) -> dict[str, float]:
+    def _limit_usage(self, motion: CollocatedMotion, per_joint: bool = True) -> dict[str, float]:
         """By which factor each limit is used at most, by its name."""
         k = self.model.joints
         names = self.model.chain.motors
@@ -620,16 +624,16 @@ class _Planner:
                     found[f"limits of joint {names[joint]}"] = away / half
         return found
 
-    def _in_the_way(self, motion: Motion) -> str:
+    def _in_the_way(self, motion: CollocatedMotion) -> str:
         """Which limits a motion uses in full, in words."""
-        used = self._used(motion)
+        used = self._limit_usage(motion)
         full = [word for word, share in used.items() if share > 0.995]
         return " and ".join(full) if full else "no single limit"
 
     # ------------------------------------------------------------------ solving
 
     def _solve(
-        self, task: Collocation, guess: Motion, free: bool = False, near: bool = False
+        self, task: Collocation, guess: CollocatedMotion, free: bool = False, near: bool = False
     ) -> Solution:
         """Solve once, scaled by the guess, and count the steps."""
         limits = SolverLimits(self.most_iterations, self.deadline, near, self.report)
@@ -643,7 +647,7 @@ class _Planner:
             raise self._out_of_time(guess)
         return found
 
-    def _out_of_time(self, motion: Motion) -> _OutOfTimeError:
+    def _out_of_time(self, motion: CollocatedMotion) -> _OutOfTimeError:
         """What to raise when the time of the search is over."""
         return _OutOfTimeError(
             f"no move was found in {self.search_time:g} s of search, with "
@@ -652,7 +656,7 @@ class _Planner:
             "fewer pieces, or a model with fewer modes or rigid links"
         )
 
-    def _least_effort(self, guess: Motion, near: bool = False) -> Solution:
+    def _least_effort(self, guess: CollocatedMotion, near: bool = False) -> Solution:
         """The least effort in the duration of a guess: without limits if that keeps them."""
         free = self._solve(without_limits(self.task), guess, near=near)
         if free.success and self._keeps_limits(free.motion):
@@ -664,9 +668,9 @@ class _Planner:
             return again if again.success else found
         return found
 
-    def _keeps_limits(self, motion: Motion) -> bool:
+    def _keeps_limits(self, motion: CollocatedMotion) -> bool:
         """Whether a motion keeps all limits."""
-        return max(self._used(motion).values(), default=0.0) <= 1 + KEPT
+        return max(self._limit_usage(motion).values(), default=0.0) <= 1 + KEPT
 
     def _fastest(self) -> Solution:
         """The fastest move: from the least effort in a time that is long enough for the limits."""
@@ -684,9 +688,9 @@ class _Planner:
         fastest = self._solve(self.task, found.motion, free=True)
         if fastest.success:
             return fastest
-        return self._shortened(found)
+        return self._shorten_by_bisection(found)
 
-    def _shortened(self, found: Solution) -> Solution:
+    def _shorten_by_bisection(self, found: Solution) -> Solution:
         """The shortest duration in which the least effort is found, by bisection."""
         long = found.motion.duration
         short = 0.0
@@ -701,14 +705,14 @@ class _Planner:
                 short = middle
         return found
 
-    def planned(self, duration: float | None) -> Plan:
+    def make_plan(self, duration: float | None) -> Plan:
         """Return the plan, replayed on as many pieces as that needs, or say why there is none."""
-        found, residual = self._refined(self._found(duration), duration)
+        found, residual = self._refine(self._first_solution(duration), duration)
         if self.task.held_at_ends:
             # Modes that are not resolved ring too much: smoother efforts excite them less
             while residual > RESIDUAL_BOUND and self.more_periods < MOST_MORE_PERIODS:
                 self.more_periods += 1
-                found, residual = self._refined(self._found(duration), duration)
+                found, residual = self._refine(self._first_solution(duration), duration)
         if not residual <= RESIDUAL_BOUND:
             raise SuppleError(
                 f"the efforts found on {found.motion.pieces} pieces do not make the move: replayed "
@@ -718,14 +722,14 @@ class _Planner:
             )
         return self._as_plan(found.motion, "effort" if duration else "time", residual)
 
-    def _found(self, duration: float | None) -> Solution:
+    def _first_solution(self, duration: float | None) -> Solution:
         """The move on the pieces that the frequencies ask for."""
         if duration is None:
             return self._fastest()
         found = self._least_effort(self._guess(duration, self._choose_grid(duration)))
         return found if found.success else self._from_fastest(found, duration)
 
-    def _refined(self, found: Solution, duration: float | None) -> tuple[Solution, float]:
+    def _refine(self, found: Solution, duration: float | None) -> tuple[Solution, float]:
         """The same move on twice as many pieces until its replay meets it, then aimed better."""
         total = self.task.equations.total
         replay = self._replay(found.motion)
@@ -753,9 +757,9 @@ class _Planner:
                 replay = again
             if not gained and (found.motion.smooth or replay.residual > HOPELESS):
                 break
-        return self._corrected(found, replay, duration)
+        return self._correct_aim(found, replay, duration)
 
-    def _corrected(
+    def _correct_aim(
         self, found: Solution, replay: _Replay, duration: float | None
     ) -> tuple[Solution, float]:
         """The same move with efforts aimed beside its end by what their replay missed."""
@@ -839,7 +843,7 @@ class _Planner:
                 f"no move was found, limits or not ({status}): the way between may be singular or "
                 "out of reach; try a nearer end, other pieces, or more iterations"
             )
-        used = self._used(free.motion)
+        used = self._limit_usage(free.motion)
         worst = max(used, key=lambda word: used[word])
         asked = "" if duration is None else f" in {duration:g} s"
         return SuppleError(
@@ -851,29 +855,29 @@ class _Planner:
     # ------------------------------------------------------------------ the answer
 
     @staticmethod
-    def _samples(motion: Motion) -> int:
+    def _samples(motion: CollocatedMotion) -> int:
         """Between how many times efforts are linear, and states are given."""
         if not motion.smooth:
             return motion.pieces
         return motion.pieces * -(-SAMPLES_OF_AN_INTERVAL * motion.controls // motion.pieces)
 
-    def _states(self, motion: Motion) -> tuple[Array, Array, Array]:
+    def _states(self, motion: CollocatedMotion) -> tuple[Array, Array, Array]:
         """Times, q and qd at the times of the plan."""
         n = self.model.size
         s = np.linspace(0.0, 1.0, self._samples(motion) + 1)
         z, slope = motion.at(s)
         return s * motion.duration, z[:, :n], slope[:, :n] / motion.duration
 
-    def _efforts_of(self, motion: Motion) -> Array:
+    def _efforts_of(self, motion: CollocatedMotion) -> Array:
         """Efforts at the times of the plan."""
         return motion.efforts_on(self._samples(motion))
 
-    def _efforts(self, motion: Motion) -> Array:
+    def _efforts(self, motion: CollocatedMotion) -> Array:
         """Efforts at the times of the plan, within their limits to the last digit."""
         efforts = self._efforts_of(motion)
         return np.clip(efforts, -self.limits["effort"], self.limits["effort"])
 
-    def _replay(self, motion: Motion) -> _Replay:
+    def _replay(self, motion: CollocatedMotion) -> _Replay:
         """How far the motion under the efforts alone is from the plan, see `Plan.residual`."""
         k = self.model.joints
         t, q, _ = self._states(motion)
@@ -913,7 +917,7 @@ class _Planner:
         speed_error = run.qd[-1] * motion.duration
         return _Replay(worst, np.stack([run.q[-1] - self.ends[1], speed_error]))
 
-    def _as_plan(self, motion: Motion, objective: str, residual: float) -> Plan:
+    def _as_plan(self, motion: CollocatedMotion, objective: str, residual: float) -> Plan:
         t, q, qd = self._states(motion)
         return Plan(
             self.given_model,

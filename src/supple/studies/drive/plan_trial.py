@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...answers.held import Held
+from ...answers.held import Immutable
 from ...architectures.kinds import architecture_of
 from ...arguments import number
 from ...beams.basis import AssumedModes
@@ -29,13 +29,13 @@ from ..motion.simulate import simulate
 __all__ = ["PlanTrial", "bent_form", "deflection_forms", "plan_trial", "stress_rows"]
 
 Array = NDArray[np.float64]
-WATCHED = 2.0  # periods of the lowest mode after the move
-ROWS = 200  # samples to the move
-RIGID = 30.0  # rad that the loop of a robot that does not bend turns during the move
+WATCHED_PERIODS = 2.0  # periods of the lowest mode after the move
+SAMPLES_PER_MOVE = 200  # samples to the move
+RIGID_LOOP_PHASE = 30.0  # rad that the loop of a robot that does not bend turns during the move
 
 
 @dataclass(frozen=True, eq=False)
-class PlanTrial(Held):
+class PlanTrial(Immutable):
     """A planned move simulated on a finer Model, whose joints are controlled to follow it.
 
     From ``Plan.tried``.
@@ -67,7 +67,7 @@ class PlanTrial(Held):
 
 
 @dataclass(frozen=True, eq=False)
-class _Fed(Trajectory):
+class _FeedForwardMove(Trajectory):
     """A move whose joints are asked for so much more that a PD loop adds the efforts planned.
 
     Attributes:
@@ -115,18 +115,18 @@ def plan_trial(
     stands, zero = static_state(finer, end), np.zeros(finer.size)
     M, K = finer.mass_matrix(stands), stiffness_at(finer, stands)[k:, k:]
     slowest = elastic_modes(M[k:, k:], K)[0].max(initial=0.0)
-    w = float(1 / np.sqrt(slowest)) if slowest > 0 else RIGID / T
+    w = float(1 / np.sqrt(slowest)) if slowest > 0 else RIGID_LOOP_PHASE / T
     inertia = np.diag(M)[:k]
     rest = finer.inverse_dynamics(stands, zero, zero)[:k]
 
     stiff = inertia * w**2
-    total = T + WATCHED * 2 * np.pi / w
+    total = T + WATCHED_PERIODS * 2 * np.pi / w
     run = simulate(
         finer,
         controller=JointPD(stiff.tolist(), (2 * stiff / w).tolist()),
-        trajectory=_Fed(move, tau / stiff, rest / stiff, total),
+        trajectory=_FeedForwardMove(move, tau / stiff, rest / stiff, total),
         duration=total,
-        dt=T / ROWS,
+        dt=T / SAMPLES_PER_MOVE,
         q0="static",
         theta0=start,
     )

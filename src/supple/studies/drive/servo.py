@@ -62,13 +62,13 @@ def held_modes(
     from ...beams.basis import AssumedModes
     from ...equations.build import build
     from ...equations.model import Model
-    from ...robot import remembered
+    from ...robot import cached_for_robot
 
     if platform:
         poses = architecture_of(robot).resolve(None, poses).theta
     model = basis
     if basis is None:  # asked again and again along a path
-        model = remembered(robot, "held by a servo", build, robot, AssumedModes(3))
+        model = cached_for_robot(robot, "held by a servo", build, robot, AssumedModes(3))
     elif not isinstance(basis, Model):
         model = build(robot, basis)
     pairs = []
@@ -93,7 +93,7 @@ def closed_loop_poles(model: Any, controller: Controller, poses: Array) -> NDArr
     """
     import casadi as ca
 
-    from ...control.controllers import Wanted
+    from ...control.controllers import ReferenceMotion
     from ...equations.equilibrium import slopes_at_rest, static_state
     from ...equations.evaluate import Evaluator
 
@@ -101,7 +101,7 @@ def closed_loop_poles(model: Any, controller: Controller, poses: Array) -> NDArr
     n, k = model.size, model.joints
     q, qd = (model.functions.symbol(word, n) for word in ("q", "qd"))
     r, still = model.functions.symbol("r", k), ca.DM.zeros(k)
-    tau = controller.effort(model, q, qd, Wanted(r, still, still))
+    tau = controller.effort(model, q, qd, ReferenceMotion(r, still, still))
     slopes = [ca.densify(ca.jacobian(tau, x)) for x in (q, qd)]
     law = Evaluator(ca.Function("slopes", [q, qd, r], slopes))
     zero, found = np.zeros(n), []

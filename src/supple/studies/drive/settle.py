@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...arguments import Check, also_called, checked, number, whole
+from ...arguments import Check, also_called, checked, number, whole_number
 from ...control.matching import trajectory_for
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
@@ -29,19 +29,19 @@ from ...path_dynamics.assembled_path import alike, assembled_path
 from ...path_dynamics.kineto_elastodynamics import ked
 from ...path_dynamics.linearised_model import led_elements
 from ...path_dynamics.small_motion import SmallMotion
-from ...robot import Robot, a_robot, remembered
+from ...robot import Robot, a_robot, cached_for_robot
 
 __all__ = ["Corrected", "CorrectionWarning", "correction", "leaves", "raising", "settled"]
 
 Array = NDArray[np.float64]
-STEPS = 60  # to a period of the lowest mode
-SPACING = 6.0  # knots of the correction to a period
-HEARD = 10.0  # times the lowest frequency: modes that are looked after
-SKIPPED = 5  # steps from one slope of the loads to the next
-RAISED = 1.5  # times the command's own: a speed or acceleration that is told of
-LITTLE = 0.1  # of the largest: coordinates that move less are held against this much
-NARROW = 0.05  # a band of frequencies that its middle and its ends stand for
-FAINT = 0.02  # of the largest singular value: what is corrected is above it
+STEPS_PER_PERIOD = 60  # to a period of the lowest mode
+KNOTS_PER_PERIOD = 6.0  # knots of the correction to a period
+MAX_FREQUENCY_RATIO = 10.0  # times the lowest frequency: modes that are looked after
+STEPS_PER_LOAD_SLOPE = 5  # steps from one slope of the loads to the next
+WARN_SPEED_FACTOR = 1.5  # times the command's own: a speed or acceleration that is told of
+SMALLEST_TRAVEL_SHARE = 0.1  # of the largest: coordinates that move less are held against this much
+NARROW_BAND = 0.05  # a band of frequencies that its middle and its ends stand for
+MIN_SINGULAR_VALUE_RATIO = 0.02  # of the largest singular value: what is corrected is above it
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +110,8 @@ class CorrectionWarning(UserWarning):
 ARGUMENTS: dict[str, Check] = {
     "robot": a_robot,
     "band": number(0, 0.5),
-    "rounds": whole(1, 10),
-    "elements": whole(1, 50),
+    "rounds": whole_number(1, 10),
+    "elements": whole_number(1, 50),
     "raised": number(1),
 }
 
@@ -126,7 +126,7 @@ def settled(
     band: float = 0.05,
     rounds: int = 2,
     elements: int = 1,
-    raised: float = RAISED,
+    raised: float = WARN_SPEED_FACTOR,
 ) -> Corrected:
     """Correct a command so that the inertia loads of its own motion leave the robot at rest.
 
@@ -195,7 +195,7 @@ def raising(plain: Trajectory, command: Trajectory) -> list[tuple[float, str]]:
         each.append([np.abs(part).max(axis=0) for part in move(t)[1:]])
     found = []
     for word, before, after in zip(("speed", "acceleration"), *each, strict=True):
-        least = np.maximum(before, LITTLE * before.max() + 1e-300)
+        least = np.maximum(before, SMALLEST_TRAVEL_SHARE * before.max() + 1e-300)
         k = int(np.argmax(after / least))
         times = float(after[k] / least[k])
         said = f"{word} of coordinate {k + 1} to {after[k]:.3g}, {times:.3g} times that"
@@ -219,19 +219,19 @@ def correction(
     first = np.inf
     for k in range(rounds + 1):
         moved = Corrected(command, shares)
-        left, slopes, largest = task.left(moved, k < rounds)
+        left, slopes, largest = task.residual(moved, k < rounds)
         first = largest if k == 0 else first
         if largest < least:
             best, least = shares, largest
         if slopes is not None:
-            step = np.linalg.lstsq(slopes, -left, rcond=FAINT)[0]
+            step = np.linalg.lstsq(slopes, -left, rcond=MIN_SINGULAR_VALUE_RATIO)[0]
             shares = shares + step.reshape(shares.shape)
     found = Corrected(command, best)
     if best is unchanged:
         return found
     finer = _Task(robot, command, band, elements, refinement=2)
-    before = finer.left(Corrected(command, unchanged), slopes=False)[2]
-    after = finer.left(found, slopes=False)[2]
+    before = finer.residual(Corrected(command, unchanged), slopes=False)[2]
+    after = finer.residual(found, slopes=False)[2]
     doubt = abs(before - first) + abs(after - least)  # by the length of the steps
     return found if after < before - doubt else Corrected(command, unchanged)
 
@@ -287,7 +287,7 @@ class _Task:
         from scipy.linalg import eigh
 
         ends = command(np.array([0.0, command.duration]))[0]
-        self.model: SmallMotion = remembered(
+        self.model: SmallMotion = cached_for_robot(
             robot,
             ("settle", elements),
             lambda: (
@@ -303,17 +303,17 @@ class _Task:
             raise SuppleError(
                 f"trajectory ends where {robot.name} cannot stand: give one that it can reach"
             )
-        self.heard = HEARD * lowest
+        self.heard = MAX_FREQUENCY_RATIO * lowest
         periods = self.T * lowest / (2 * np.pi)
-        steps = refinement * max(60, min(4000, round(periods * STEPS)))
+        steps = refinement * max(60, min(4000, round(periods * STEPS_PER_PERIOD)))
         self.t, self.h = _grid(command, self.T / steps)
-        self.count = max(4, min(60, round(periods * SPACING) - 3))
+        self.count = max(4, min(60, round(periods * KNOTS_PER_PERIOD) - 3))
         offs = [0.0] if band == 0 else [0.0, -band, band]
-        if band > NARROW:  # what is calm at both ends and in the middle may ring in between
+        if band > NARROW_BAND:  # what is calm at both ends and in the middle may ring in between
             offs += [-band / 2, band / 2]
         self.factors = [(1 + off) ** 2 for off in offs]
 
-    def left(self, command: Trajectory, slopes: bool) -> tuple[Array, Array | None, float]:
+    def residual(self, command: Trajectory, slopes: bool) -> tuple[Array, Array | None, float]:
         """r (m,) in metres of the tip, its slopes (m, coefficients) if asked for, and the most.
 
         The most is the sum of the modes' amplitudes where it is largest within the band.
@@ -333,7 +333,7 @@ class _Task:
         The slopes of the loads depend on where the robot is and how fast, and are smooth: found
         at every `SKIPPED`th time, and between those on straight lines.
         """
-        some = np.append(self.t[:-1:SKIPPED], self.t[-1])
+        some = np.append(self.t[:-1:STEPS_PER_LOAD_SLOPE], self.t[-1])
         x, v, a = alike(self.led, command)(some)
         h = max(float(np.abs(v).max()), 1e-9)
         B = _spline(self.T, np.eye(self.count))

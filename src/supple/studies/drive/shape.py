@@ -16,24 +16,24 @@ from ...architectures.kinds import architecture_of
 from ...arguments import (
     Check,
     also_called,
+    brief,
     checked,
     instance,
     number,
     one_of,
     optional,
     reals,
-    shown,
     some,
     switch,
     vector,
-    whole,
+    whole_number,
 )
 from ...control.controllers import Controller
 from ...control.matching import Leads, TrajectoryWarning, names_place, trajectory_for
 from ...control.platform import leads_platform
 from ...control.shapers import SHAPERS, Shaper, shaper
 from ...control.shaping import Samples, residual_amplitude, schedule, shaped
-from ...control.trajectories import Guided, Slowed, Trajectory, with_names
+from ...control.trajectories import Slowed, Trajectory, TrajectoryWithDetails, with_names
 from ...control.trajectory_files import given_trajectory
 from ...errors import SuppleError
 from ...files.joint_trajectories import JointTrajectory
@@ -44,12 +44,12 @@ __all__ = ["ShapedMove", "scheduled", "shape"]
 
 Array = NDArray[np.float64]
 USUAL_RATE = 1000.0  # samples per second of a Trajectory
-STUB = 0.01  # of the usual gap: samples closer than that are one
-SPARSE = 10  # samples to a period: fewer are way-points
-DENSE = 50  # samples to a period that way-points are given
+SAME_TIME_FRACTION = 0.01  # of the usual gap: samples closer than that are one
+MIN_SAMPLES_PER_PERIOD = 10  # samples to a period: fewer are way-points
+RESAMPLED_PER_PERIOD = 50  # samples to a period that way-points are given
 MUCH_SLOWER = 4.0  # times: a move that limits slow down so much may have other units
-PLAYED = 8  # times between two samples at which splines are looked at
-MOST_PLAYED = 2_000_000
+PLAYBACK_POINTS = 8  # times between two samples at which splines are looked at
+MAX_PLAYBACK_POINTS = 2_000_000
 
 
 def _joint_names(found: ShapedMove) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ def _joint_names(found: ShapedMove) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class ShapedMove(Guided, Answer):
+class ShapedMove(TrajectoryWithDetails, Answer):
     """A joint trajectory before and after shaping; as a Trajectory it is the shaped one.
 
     From `supple.shape`.
@@ -142,7 +142,7 @@ def without_stubs(move: Samples) -> Samples:
     """Return samples without those that follow another by less than STUB of the usual gap."""
     gaps = np.diff(move.t)
     usual = float(np.median(gaps))
-    short = np.append(False, gaps < STUB * usual)
+    short = np.append(False, gaps < SAME_TIME_FRACTION * usual)
     if not short.any():
         return move
     if short[-1]:  # where the move ends is kept; the one before it goes
@@ -170,12 +170,12 @@ def usual_rate(move: Trajectory, highest_hz: float) -> float:
     own = 1 / float(np.quantile(gaps, 0.1))
     even = np.ptp(gaps) <= 1e-4 * gaps.mean() + 8 * np.spacing(move.begin + move.duration)
     own = 1 / float(gaps.mean()) if even else own
-    if own >= SPARSE * highest_hz:
+    if own >= MIN_SAMPLES_PER_PERIOD * highest_hz:
         return own
-    return own * float(np.ceil(DENSE * highest_hz / own))
+    return own * float(np.ceil(RESAMPLED_PER_PERIOD * highest_hz / own))
 
 
-def sampled(move: Trajectory, rate: float, slowed: float = 1.0) -> Samples:
+def resample(move: Trajectory, rate: float, slowed: float = 1.0) -> Samples:
     """Return a move, `slowed` times as slow, at even times.
 
     Even samples are kept as they are; others are taken from cubic splines, through the velocities
@@ -204,7 +204,7 @@ def sampled(move: Trajectory, rate: float, slowed: float = 1.0) -> Samples:
 @checked(
     robot=a_robot,
     kind=one_of(*SHAPERS),
-    modes=whole(1, 100),
+    modes=whole_number(1, 100),
     servo=optional(instance(Controller, "a Controller, such as supple.JointPD(100, 20)")),
     damping_ratio=optional(number(0)),
     platform=switch,
@@ -264,17 +264,17 @@ def scheduled(
     moved = trajectory
     for mode in range(modes):
         end = trajectory(np.array([trajectory.duration]))[0]
-        ratio = held(robot, end, modes, servo, platform)[1][0, mode]
+        ratio = held_frequencies(robot, end, modes, servo, platform)[1][0, mode]
         design = shaper(kind, 1.0, ratio if damping_ratio is None else damping_ratio)
 
         def omega_at(x: Array, mode: int = mode) -> Array:
-            return held(robot, x, modes, servo, platform)[0][:, mode]
+            return held_frequencies(robot, x, modes, servo, platform)[0][:, mode]
 
         moved = schedule(moved, design, omega_at)
     return moved
 
 
-def held(
+def held_frequencies(
     robot: Robot, poses: Array, count: int, servo: Controller | None, platform: bool = False
 ) -> tuple[Array, Array]:
     """Return the frequencies and ratios of `servo.held_modes`, ratios bounded below one."""
@@ -292,7 +292,7 @@ ARGUMENTS: dict[str, Check] = {
     "damping_ratio": optional(some(0)),
     "band": optional(vector(2)),
     "robot": optional(a_robot),
-    "modes": whole(1, 100),
+    "modes": whole_number(1, 100),
     "rate": optional(number(1e-3, 1e7, unit="in Hz")),
 }
 ROUNDS = 40  # of slowing down
@@ -368,16 +368,20 @@ def shape(
         ratio = 0.0 if damping_ratio is None else damping_ratio
         design = shaper(kind, frequency_hz, ratio, band=band)
         f = np.linspace(*band, 3) if band else np.atleast_1d(np.asarray(frequency_hz, float))
-        how: _Fixed | _Led = _Fixed(design, f, np.broadcast_to(ratio, f.shape))
+        how: _FixedShaping | _ScheduledShaping = _FixedShaping(
+            design, f, np.broadcast_to(ratio, f.shape)
+        )
         highest = float(f.max())
     else:
         if isinstance(damping_ratio, Sequence):
             raise SuppleError("with a robot give one damping_ratio, or none to take its own")
-        how = _Led(robot, kind, modes, servo, damping_ratio, platform)
+        how = _ScheduledShaping(robot, kind, modes, servo, damping_ratio, platform)
         end = move.at(np.array([move.duration]))[0]
-        highest = float(held(robot, end, modes, servo, platform)[0].max()) / (2 * np.pi)
+        highest = float(held_frequencies(robot, end, modes, servo, platform)[0].max()) / (2 * np.pi)
     chosen = usual_rate(move, highest) if rate is None else float(rate)
-    found = _within(lambda slowed: how.made(sampled(move, chosen, slowed), chosen), limits)
+    found = _slow_down_to_limits(
+        lambda slowed: how.shape(resample(move, chosen, slowed), chosen), limits
+    )
     if found.slowed > MUCH_SLOWER:
         warnings.warn(
             f"the limits make the move {found.slowed:.3g} times as slow, {move.duration:.4g} s "
@@ -389,7 +393,9 @@ def shape(
     return found
 
 
-def _within(made: Callable[[float], ShapedMove], limits: Sequence[Array]) -> ShapedMove:
+def _slow_down_to_limits(
+    made: Callable[[float], ShapedMove], limits: Sequence[Array]
+) -> ShapedMove:
     """The move made by a factor of slowness, the least found that keeps limits, to 1 %."""
     best, slowed, short = None, 1.0, 1.0
     for _ in range(ROUNDS):
@@ -422,28 +428,28 @@ def _limit(name: str, given: Any, move: Trajectory, robot: Robot | None = None) 
     limit = reals(name, given)
     if limit.shape not in ((), (n,)) or not (np.isfinite(limit) & (limit > 0)).all():
         raise SuppleError(
-            f"{name} is {shown(given)}: it allows no move; give a positive number, or one for each "
+            f"{name} is {brief(given)}: it allows no move; give a positive number, or one for each "
             f"of {n} coordinates"
         )
     return np.asarray(limit, float)
 
 
 @dataclass(frozen=True)
-class _Fixed:
+class _FixedShaping:
     """Shaped by the same impulses everywhere, for modes f (Hz) of ratios z."""
 
     design: Shaper
     f: Array
     z: Array
 
-    def made(self, even: Samples, rate: float) -> ShapedMove:
+    def shape(self, even: Samples, rate: float) -> ShapedMove:
         """Return the move shaped, by convolution."""
         y = shaped(even.positions, self.design, rate)
         return _answer(even, y, rate, (self.design.kind, self.design), (self.f, self.z))
 
 
 @dataclass(frozen=True)
-class _Led:
+class _ScheduledShaping:
     """Shaped for a robot's lowest modes along the path."""
 
     robot: Robot
@@ -453,9 +459,11 @@ class _Led:
     ratio: float | None
     platform: bool
 
-    def made(self, even: Samples, rate: float) -> ShapedMove:
+    def shape(self, even: Samples, rate: float) -> ShapedMove:
         """Return the move shaped, delays in the phase of each mode."""
-        end, ratios = held(self.robot, even.positions[-1:], self.modes, self.servo, self.platform)
+        end, ratios = held_frequencies(
+            self.robot, even.positions[-1:], self.modes, self.servo, self.platform
+        )
         z = ratios[0] if self.ratio is None else np.full(self.modes, float(self.ratio))
         line = Samples(even.t, even.positions)
         found = scheduled(
@@ -474,7 +482,9 @@ class _Led:
                 f"rate is {rate:g} Hz: it must be above twice the frequency {f.max():g} Hz that is "
                 "shaped; ask for a higher one"
             )
-        along = tuple(self.along(motion, times) for motion, times in ((line, line.t), (found, t)))
+        along = tuple(
+            self.frequencies_along(motion, times) for motion, times in ((line, line.t), (found, t))
+        )
         answer = _answer(even, found(t)[0], rate, (self.kind, None), (f, z), along)
         joints = even.positions.shape[1]
         lever = np.ones(joints) if self.platform else tip_motion(self.robot, even.positions[-1])
@@ -484,12 +494,14 @@ class _Led:
             tip_after=lever * answer.residual_after,
         )
 
-    def along(self, motion: Trajectory, t: Array) -> Array:
+    def frequencies_along(self, motion: Trajectory, t: Array) -> Array:
         """Return the frequencies (modes, N) at times, by splines through some of them."""
         from scipy.interpolate import CubicSpline
 
         some = np.linspace(0.0, t[-1], min(len(t), 1281 if self.servo is None else 161))
-        omega = held(self.robot, motion(some)[0], self.modes, self.servo, self.platform)[0]
+        omega = held_frequencies(
+            self.robot, motion(some)[0], self.modes, self.servo, self.platform
+        )[0]
         return np.asarray(CubicSpline(some, omega / (2 * np.pi))(t).T)
 
 
@@ -504,13 +516,13 @@ def tip_motion(robot: Robot, theta: Array) -> Array:
     return np.array(found)
 
 
-def _left(move: Samples, frequency_hz: Array, damping_ratio: Array) -> Array:
+def _residuals(move: Samples, frequency_hz: Array, damping_ratio: Array) -> Array:
     """What samples leave of modes (modes, joints), played back by lines or by splines.
 
     `frequency_hz`: (modes,), or (modes, N) where it changes along them.
     """
     by_lines = residual_amplitude(move.t, move.positions, frequency_hz, damping_ratio)
-    between = max(1, min(PLAYED, MOST_PLAYED // len(move.t)))
+    between = max(1, min(PLAYBACK_POINTS, MAX_PLAYBACK_POINTS // len(move.t)))
     t = np.linspace(0.0, move.duration, between * (len(move.t) - 1) + 1)
     f = frequency_hz
     if f.ndim == 2:
@@ -530,5 +542,7 @@ def _answer(
     """The answer, with what each command leaves of modes (f, z), or of f along the two motions."""
     f, z = modes
     after = replace(even, t=np.arange(len(y)) / rate, positions=y, begin=even.begin)
-    left = [_left(move, own, z) for move, own in zip((even, after), along or (f, f), strict=True)]
+    left = [
+        _residuals(move, own, z) for move, own in zip((even, after), along or (f, f), strict=True)
+    ]
     return ShapedMove(even, after, by[0], rate, 1.0, f, np.array(z), by[1], left[0], left[1])

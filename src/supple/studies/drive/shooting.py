@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from .collocation import (
     SOLVED,
+    CollocatedMotion,
     Collocation,
-    Motion,
     PointDerivatives,
     Programme,
     Solution,
@@ -107,7 +107,7 @@ class _Sensitivity:
 class Shooting(Programme):
     """The nonlinear programme of a Collocation in its efforts and its duration."""
 
-    def __init__(self, task: Collocation, near: Motion, free_duration: bool) -> None:
+    def __init__(self, task: Collocation, near: CollocatedMotion, free_duration: bool) -> None:
         super().__init__(task, near, free_duration)
         eq = task.equations
         self.at_tau = np.arange(near.tau.size).reshape(near.tau.shape)
@@ -134,7 +134,7 @@ class Shooting(Programme):
 
     # ------------------------------------------------------------------ states of given efforts
 
-    def inputs(self, motion: Motion) -> Array:
+    def inputs(self, motion: CollocatedMotion) -> Array:
         """(3 N, inputs): z, z', z'', tau, lambda and T at all points."""
         slots = np.concatenate(
             [motion.z[:-1, None], motion.slope[:-1, None], motion.second], axis=1
@@ -147,7 +147,7 @@ class Shooting(Programme):
         duration = np.full((self.N, 3, 1), motion.duration)
         return np.concatenate([*parts, tau, motion.pull, duration], axis=2).reshape(3 * self.N, -1)
 
-    def _linearise(self, motion: Motion) -> _Linearised:
+    def _linearise(self, motion: CollocatedMotion) -> _Linearised:
         """Slopes of all pieces at a motion."""
         eq = self.task.equations
         N, total, m = self.N, self.total, eq.closures
@@ -194,7 +194,7 @@ class Shooting(Programme):
             F_w, found[:, :, : 2 * total], found[:, :, 2 * total : -1], found[:, :, -1]
         )
 
-    def _changed(self, motion: Motion, state: Array, unknowns: Array) -> Motion:
+    def _changed(self, motion: CollocatedMotion, state: Array, unknowns: Array) -> CollocatedMotion:
         """A motion whose states (N + 1, 2 total) and unknowns (N, d) change by so much."""
         total = self.total
         second = unknowns[:, : 3 * total].reshape(self.N, 3, total)
@@ -207,7 +207,7 @@ class Shooting(Programme):
             pull=motion.pull + pull,
         )
 
-    def states(self, p: Array) -> Motion:
+    def states(self, p: Array) -> CollocatedMotion:
         """Return the motion that efforts and duration make; ArithmeticError if none is found."""
         if self.solved is not None and np.array_equal(p, self.solved):
             return self.motion
@@ -235,7 +235,7 @@ class Shooting(Programme):
                 return motion
         raise ArithmeticError("the equations of motion were not solved for these efforts")
 
-    def _newton_step(self, motion: Motion, linear: _Linearised) -> tuple[Array, Array]:
+    def _newton_step(self, motion: CollocatedMotion, linear: _Linearised) -> tuple[Array, Array]:
         """By how much states (N + 1, 2 total) and unknowns (N, d) miss the equations."""
         parts = [motion.second.reshape(self.N, -1), motion.pull.reshape(self.N, -1)]
         unknowns = np.concatenate(parts, axis=1)
@@ -477,7 +477,7 @@ class Shooting(Programme):
             slopes[:-1, -1] = -2 * beyond / T * T0
         return p, slopes
 
-    def unknowns_of(self, motion: Motion) -> Array:
+    def unknowns_of(self, motion: CollocatedMotion) -> Array:
         """Return the scaled unknowns of a motion."""
         ratio = (motion.duration / self.scale[-1]) ** 2 if self.free_duration else 1.0
         beyond = ratio * (motion.tau - self._rest())
@@ -542,7 +542,7 @@ class Shooting(Programme):
 
     # ------------------------------------------------------------------ the programme
 
-    def _feasible(self, guess: Motion) -> Motion:
+    def _feasible(self, guess: CollocatedMotion) -> CollocatedMotion:
         """The least effort from a guess without limits, by Newton's method on linear equations.
 
         A guess seldom moves as its efforts would, least of all where the arm falls by itself.
@@ -590,7 +590,7 @@ class Shooting(Programme):
             knots[i : i + width, i : i + width] += overlap / self.controls
         return np.asarray(np.kron(knots, np.eye(self.at_tau.shape[1])), float)
 
-    def solve(self, guess: Motion, given: SolverLimits) -> Solution:
+    def solve(self, guess: CollocatedMotion, given: SolverLimits) -> Solution:
         """Return what IPOPT finds from a guess."""
         import casadi as ca
 

@@ -20,10 +20,10 @@ from ..motion.follow import StepWarning, follow
 from ..motion.simulate import SimulationWarning, simulate
 from ..small_range import SmallRangeWarning
 
-__all__ = ["Trial", "driven", "led"]
+__all__ = ["Trial", "driven", "trial_with_ideal_motors"]
 
 Array = NDArray[np.float64]
-STREAM = 1e-3  # s
+STREAM_PERIOD = 1e-3  # s
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,9 @@ class Trial:
         return float(np.trapezoid(power, self.t))
 
 
-def _wanted(robot: Robot, command: Trajectory, t: Array, platform: bool) -> tuple[Array, Array]:
+def _rigid_motion(
+    robot: Robot, command: Trajectory, t: Array, platform: bool
+) -> tuple[Array, Array]:
     """Where a rigid robot would have its tip, (T, 3), and the motors' rates, (T, motors)."""
     if platform:
         return command(t)[0], PlatformPath(robot, command)(t)[1]
@@ -105,7 +107,7 @@ def _wanted(robot: Robot, command: Trajectory, t: Array, platform: bool) -> tupl
     return forward(robot, x).position, v
 
 
-def led(
+def trial_with_ideal_motors(
     robot: Robot,
     command: Trajectory,
     t: Array,
@@ -121,7 +123,7 @@ def led(
         run = follow(
             robot, command, elements=elements, dt=float(t[1]), after=after, damping=damping
         )
-    wanted, rate = _wanted(robot, command, run.t, platform)
+    wanted, rate = _rigid_motion(robot, command, run.t, platform)
     notes = tuple(str(item.message) for item in seen)
     return Trial(
         run.t,
@@ -140,7 +142,9 @@ def driven(
 ) -> Trial:
     """Return the trial of a Model under a controller that is given the command."""
     if isinstance(command, Scheduled):  # as a controller gets it: a sample every millisecond
-        even = np.linspace(0.0, command.duration, max(20, round(command.duration / STREAM)) + 1)
+        even = np.linspace(
+            0.0, command.duration, max(20, round(command.duration / STREAM_PERIOD)) + 1
+        )
         command = Samples(even, command(even)[0], names=command.names)
     lead: Any = {"path": command} if platform else {"trajectory": command}
     with warnings.catch_warnings(record=True) as seen:
@@ -148,7 +152,7 @@ def driven(
         run = simulate(
             model, controller=controller, duration=float(t[-1]), dt=float(t[1]), q0="static", **lead
         )
-    wanted, _ = _wanted(model.robot, command, t, platform)
+    wanted, _ = _rigid_motion(model.robot, command, t, platform)
     tip, effort, rate = (
         np.stack([np.interp(t, run.t, column, right=np.nan) for column in values.T], axis=1)
         for values in (run.tip, run.tau, run.qd[:, : model.joints])

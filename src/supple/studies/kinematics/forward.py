@@ -104,7 +104,7 @@ def forward(
     tip = structure.tip
     p = structure.p[:, tip] + structure.L[:, tip, None] * structure.R[:, tip, :, 0]
     R = structure.R[:, tip] @ structure.segments[tip].R_LS.T
-    place, axes = asked.spread(p), asked.spread(R)
+    place, axes = asked.fill_batch(p), asked.fill_batch(R)
     valid, reason = asked.take(asked.good), asked.take(asked.reason)
     if sag:
         bent = statics(robot, theta, position=position)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...architectures.base import Solved
+from ...architectures.base import JointSolution
 from ...architectures.kinds import architecture_of
 from ...arguments import checked, optional, reals, rows, vector
 from ...errors import SuppleError
@@ -168,7 +168,9 @@ def inverse(
     if not solved and len(set(reason)) == 1:  # one pose, or what is wrong with all of them
         raise SuppleError(reason[0])
     theta = np.full(len(architecture_of(robot).motors), np.nan)
-    none = Solved(theta, theta[:0, None], np.nan, np.nan, False, "none", theta[:0, None], theta[:0])
+    none = JointSolution(
+        theta, theta[:0, None], np.nan, np.nan, False, "none", theta[:0, None], theta[:0]
+    )
     found = []
     for b, p in enumerate(P):
         one = solved.get(b, none)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arguments import shown
+from ...arguments import brief
 from ...control.controllers import Controller
-from ...control.discrete import held
+from ...control.discrete import discretise_zero_order_hold
 from ...control.linear import LinearController
 from ...control.sampled import Sampled
 from ...equations.evaluate import Evaluator, slope
@@ -58,12 +58,12 @@ def linear_law(controller: Any, model: Model, q: Array, qd: Array) -> LinearLaw:
     law: Any = controller.law if isinstance(controller, Sampled) else controller
     if computer is not None and not isinstance(law, Controller):
         raise SuppleError(
-            f"the law of Sampled is {shown(law)}, a function whose slopes are not known: give a "
+            f"the law of Sampled is {brief(law)}, a function whose slopes are not known: give a "
             "Controller, such as supple.JointPD(100, 10) or supple.lqg(model, theta)"
         )
     if not isinstance(law, Controller):
         raise SuppleError(
-            f"controller is {shown(law)}: give a Controller, such as supple.JointPD(100, 10), "
+            f"controller is {brief(law)}: give a Controller, such as supple.JointPD(100, 10), "
             "alone or in supple.Sampled"
         )
     joints = model.joints
@@ -82,7 +82,7 @@ def linear_law(controller: Any, model: Model, q: Array, qd: Array) -> LinearLaw:
     if computer is not None:
         computer.check(model)
     function = law.function(model)
-    slopes: list[Evaluator] = model.functions.derived(
+    slopes: list[Evaluator] = model.functions.cached(
         ("slopes of law", law), lambda: [Evaluator(slope(function, i), True) for i in range(3)]
     )
     at = (q, qd, q[:joints], qd[:joints], np.zeros(joints))
@@ -186,8 +186,10 @@ def closed_over_samples(
     D_u = D_u @ through
 
     # From sample to sample, with the efforts that are under way among the states
-    Phi, Gamma, depth = held(A, B_u, period, computer.delay)
-    loaded = held(A, B_w, period)[1] if B_w.shape[1] else np.zeros((len(A), 0))
+    Phi, Gamma, depth = discretise_zero_order_hold(A, B_u, period, computer.delay)
+    loaded = (
+        discretise_zero_order_hold(A, B_w, period)[1] if B_w.shape[1] else np.zeros((len(A), 0))
+    )
     by_load = np.zeros((len(Phi), B_w.shape[1]))
     by_load[: len(A)] = loaded[: len(A)]
     C = np.hstack([C, np.zeros((len(C), (depth - 1) * k)), D_u])

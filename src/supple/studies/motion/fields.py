@@ -17,7 +17,7 @@ from ...equations.closed.coupled import ClosedFunctions
 from ...equations.model import Model
 from ...kernels.spatial import axis_rotation, transport
 from ...path_dynamics.kineto_elastodynamics import Ked
-from ...path_dynamics.linearised_model import LedModel
+from ...path_dynamics.linearised_model import PathModel
 from ...structure import moving_structure
 from ...structure.link_parts import link_beam
 from .path_response import PathResponse
@@ -62,21 +62,23 @@ def fields(run: Response | PathResponse, samples: int = 400, points: int = 13) -
     model, count = run.model, len(run.t)
     keep = np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
     near = None if run.near is None else run.near[keep]
-    return _drawn(model, run.t[keep], run.q[keep], points, near)
+    return _fields_of_model(model, run.t[keep], run.q[keep], points, near)
 
 
-def _drawn(model: Model, t: Array, q: Array, points: int, near: Array | None) -> Fields:
+def _fields_of_model(model: Model, t: Array, q: Array, points: int, near: Array | None) -> Fields:
     """The links of a Model at states q (T, N), followers of its loops near some (T, w)."""
     names, functions = tuple(link.name for link in model.chain.links), model.functions
-    tree, x = functions.spread(q, near)
+    tree, x = functions.tree_coordinates(q, near)
     if not isinstance(functions, ClosedFunctions):
-        return Fields(names, t, *_chained(tree or model.chain, _beams(model.robot), x, points))
+        return Fields(
+            names, t, *_fields_of_chain(tree or model.chain, _beams(model.robot), x, points)
+        )
     loops = functions.loops
     # the links of the robot, and its tip: a template has more in its tree
     every = [link.name for link in loops.laws.chain.links]
     wanted = {*names, every[loops.laws.chain.tip]}
     shown = [i for i, name in enumerate(every) if name in wanted]
-    found = _chained(loops.laws.chain, _beams(loops.robot), x, points)
+    found = _fields_of_chain(loops.laws.chain, _beams(loops.robot), x, points)
     each = [part[:, shown] for part in found]
     return Fields(tuple(every[i] for i in shown), t, *each)
 
@@ -86,28 +88,28 @@ def _beams(robot: Any) -> list[AnyBeam]:
     return [link_beam(robot, link) for link in robot.links]
 
 
-def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found:
+def _fields_of_chain(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found:
     """p, R, L, motion and energy of the links of one chain or tree at states q (T, N)."""
     T, n = len(q), len(chain.links)
     p, R, L = np.empty((T, n, 3)), np.empty((T, n, 3, 3)), np.empty((T, n))
     motion, energy = np.zeros((T, n, points, 6)), np.zeros((T, n, points))
-    ground = _supported(chain, -1, q)
+    ground = _support_motion(chain, -1, q)
     sections: list[list[tuple[Array, Array]]] = []
     for i, link in enumerate(chain.links):
         up = i - 1 if link.parent is None else link.parent
         end, turn = sections[up][link.carrier] if up >= 0 else ground
         root, axes = end + turn @ link.p_PM, turn @ link.R_PM
         if (support := link.bearing or link.floats) is not None:
-            moved, tilted = _supported(chain, i, q)
+            moved, tilted = _support_motion(chain, i, q)
             mounted = axes @ support.R_MS.T
             root = root + np.einsum("tij,tj->ti", mounted, moved)
             axes = mounted @ tilted @ support.R_MS
         joint = np.broadcast_to(np.eye(3), (T, 3, 3))  # its motor and spring, or all passive turns
         for k, about in enumerate([] if link.axis is None else [*link.leading, link.axis]):
-            joint = joint @ axis_rotation(about, q[:, chain.felt(i, k)].sum(axis=1))
+            joint = joint @ axis_rotation(about, q[:, chain.turning_coordinates(i, k)].sum(axis=1))
         axes = axes @ joint
         L[:, i] = link.inv.length if link.slide is None else q[:, chain.lengths_at[i]]
-        bent, energy[:, i] = _bent(link, beams[i], q[:, chain.own(i)], points)
+        bent, energy[:, i] = _bending_along(link, beams[i], q[:, chain.own(i)], points)
         reach = bent[:, -1, :3] + L[:, i, None] * np.array([1.0, 0.0, 0.0])
         places = [(reach, bent[:, -1, 3:])]
         for at, N, Psi in link.stations:
@@ -120,14 +122,17 @@ def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found
             moved = np.einsum("tak,tk->ta", fields, own)
             places.append((moved[:, :3] + at * np.array([1.0, 0.0, 0.0]), moved[:, 3:]))
         sections.append(
-            [(root + np.einsum("tij,tj->ti", axes, to), axes @ _turned(phi)) for to, phi in places]
+            [
+                (root + np.einsum("tij,tj->ti", axes, to), axes @ _end_rotations(phi))
+                for to, phi in places
+            ]
         )
         p[:, i], R[:, i] = root, axes @ link.R_SL
         motion[:, i] = np.concatenate([bent[..., :3] @ link.R_SL, bent[..., 3:] @ link.R_SL], -1)
     return p, R, L, motion, energy
 
 
-def _supported(chain: Chain, i: int, q: Array) -> tuple[Array, Array]:
+def _support_motion(chain: Chain, i: int, q: Array) -> tuple[Array, Array]:
     """(T, 3) and (T, 3, 3): how a bearing or free joint i, or the foundation (-1), moves."""
     if i in chain.supports:
         support, places = chain.supports[i][0], tuple(chain.supports[i][1])
@@ -136,10 +141,10 @@ def _supported(chain: Chain, i: int, q: Array) -> tuple[Array, Array]:
     else:
         return np.zeros((len(q), 3)), np.broadcast_to(np.eye(3), (len(q), 3, 3))
     x = q[:, list(places)[: support.columns.shape[1]]] @ support.columns.T
-    return x[:, :3], _turned(x[:, 3:])
+    return x[:, :3], _end_rotations(x[:, 3:])
 
 
-def _bent(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Array, Array]:
+def _bending_along(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Array, Array]:
     """(T, P, 6) displacement and rotation along a link and (T, P) energy, segment axes."""
     if link.slide is not None:
         # own = [l, eta]: strains by differences
@@ -165,7 +170,7 @@ def _bent(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Arra
     return bent, energy
 
 
-def _turned(phi: Array) -> Array:
+def _end_rotations(phi: Array) -> Array:
     """(T, 3, 3) rotations R_z R_y R_x of the end sections."""
     x, y, z = (axis_rotation(axis, phi[:, k]) for k, axis in enumerate(np.eye(3)))
     return z @ y @ x
@@ -181,12 +186,14 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     keep = np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
     model, y = run.model, run.y[keep]
     if not isinstance(model, Ked):
-        assert isinstance(model, LedModel)
+        assert isinstance(model, PathModel)
         # Of a Model: its bent arm about the straight one
         led, drawn = run.led[keep], []
         for each in (0 * y, y):
             q = model.states((led, led, led), (each,) * 3)[0]
-            drawn.append(_drawn(model.model, run.t[keep], q, points, model.near(led, q)))
+            drawn.append(
+                _fields_of_model(model.model, run.t[keep], q, points, model.dependent_guess(led, q))
+            )
         return about(drawn[1], drawn[0])
     wanted = run.led[keep], *run.path(run.t[keep])[1:]
     roots, structure = model.roots(*wanted), moving_structure(model.robot, *wanted).structure

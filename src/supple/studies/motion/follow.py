@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, also_called, checked, counts, number, one_of, optional, whole
+from ...arguments import Check, also_called, checked, counts, number, one_of, optional, whole_number
 from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.matching import trajectory_for
@@ -27,19 +27,19 @@ from ...integration.inputs import Constant, Input, as_wrench
 from ...kernels.newmark import Scheme, periodic_start, solver, step_through
 from ...kernels.threads import one_thread
 from ...link_loads import Load, a_list_of_loads
-from ...outputs.measuring import named_outputs, read
+from ...outputs.measuring import named_outputs, read_outputs
 from ...outputs.output import Output
 from ...path_dynamics.assembled_path import assembled_path
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
-from ...path_dynamics.equations_in_time import SMALL as FEW
-from ...path_dynamics.equations_in_time import Along, Path, changes
+from ...path_dynamics.equations_in_time import MAX_MATRIX_UNKNOWNS as FEW
+from ...path_dynamics.equations_in_time import EquationsAlongPath, Path, changes
 from ...path_dynamics.kineto_elastodynamics import Loads, ked
-from ...path_dynamics.linearised_model import LedModel, Swung, led_elements
+from ...path_dynamics.linearised_model import PathModel, SwingingPath, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
 from ...path_dynamics.tip_wrench import TipWrench
 from ...robot import Robot, a_robot
 from ..small_range import LOST, SmallRangeWarning, too_large
-from .path_response import PathResponse, moved
+from .path_response import PathResponse, apply_field
 
 __all__ = ["SmallRangeWarning", "StepWarning", "follow"]
 
@@ -71,7 +71,7 @@ ARGUMENTS: dict[str, Check] = {
     "modal_damping": optional(number(0)),
     "start": one_of(*get_args(Start)),
     "after": number(0, unit="of seconds to watch after the stop"),
-    "periods": whole(1),
+    "periods": whole_number(1),
 }
 
 
@@ -182,14 +182,17 @@ def follow(
     on_links = () if loads is None or isinstance(loads, Loads) else a_list_of_loads("loads", loads)
     loads = loads if isinstance(loads, Loads) else None
     if isinstance(robot, Robot) and (named or on_links or process is not None):
-        robot, loads = _modelled(robot, (elements, order), (damping, modal_damping), loads), None
+        robot, loads = (
+            _output_model(robot, (elements, order), (damping, modal_damping), loads),
+            None,
+        )
         damping = modal_damping = None
     if isinstance(robot, Model):
         robot = loaded_model(robot, on_links)
         if isinstance(process, Constant):
             robot = tip_loaded_model(robot, process.value(np.zeros(1), 6)[0])
     model, law = _small_motion(robot, path, elements, order, (damping, modal_damping), loads)
-    named = named_outputs(outputs, model.model) if isinstance(model, LedModel) else named
+    named = named_outputs(outputs, model.model) if isinstance(model, PathModel) else named
     span = f"a motion of {total:g} s in steps of {dt:g} s"
     steps = count_of(total, dt, 1e8, span, "give a shorter time, or longer steps")
     afford(span, 8e-8 * steps * model.size, 0.0, "give a shorter time, or longer steps")
@@ -197,17 +200,17 @@ def follow(
     led = assembled_path(model.robot, path)
     led = _swung(model, led, total, start) or led
     pushed = _tip_wrench(model, path, process, total)
-    along = Along(model, led, total, law, pushed)
-    found = _Run(along, path, t, start, periods).bounded(scheme, step)
+    along = EquationsAlongPath(model, led, total, law, pushed)
+    found = _Run(along, path, t, start, periods).run_within_bounds(scheme, step)
     if not found.small:
         told = too_large(found.robot.name, found.largest, INSTEAD)
         warnings.warn(told, SmallRangeWarning, stacklevel=2)
-    if named and isinstance(model, LedModel):
+    if named and isinstance(model, PathModel):
         states = model.states(led(t), (found.y, found.yd, found.ydd))
         # a constant wrench is among the loads of the Model already
         load = np.zeros((len(t), 6)) if pushed is None else pushed.wrench(t)
-        near = model.near(found.led, states[0])
-        return replace(found, outputs=read(model.model, named, t, states, load, near))
+        near = model.dependent_guess(found.led, states[0])
+        return replace(found, outputs=read_outputs(model.model, named, t, states, load, near))
     return found
 
 
@@ -217,7 +220,7 @@ def _tip_wrench(
     """What a wrench that varies in time adds; a constant one is a load of the Model."""
     if process is None or isinstance(process, Constant):
         return None
-    assert isinstance(model, LedModel)
+    assert isinstance(model, PathModel)
     if model.loose:
         raise SuppleError(
             "wrench varies in time, and a joint of this robot swings freely: give a constant "
@@ -236,9 +239,9 @@ def _tip_wrench(
     return TipWrench(model, value, breaks, tuple(acting.tolist()))
 
 
-def _swung(model: SmallMotion, path: Path, total: float, start: str) -> Swung | None:
+def _swung(model: SmallMotion, path: Path, total: float, start: str) -> SwingingPath | None:
     """The path with what swings freely beside it, None where nothing does."""
-    if not isinstance(model, LedModel) or not model.loose:
+    if not isinstance(model, PathModel) or not model.loose:
         return None
     names = [model.model.coordinates[model.model.joints + k] for k in model.loose]
     if start == "periodic":
@@ -248,10 +251,10 @@ def _swung(model: SmallMotion, path: Path, total: float, start: str) -> Swung | 
         )
     q = model.model.chain.pose(path(0.0)[0][: model.model.joints])
     q = hanging(model.model, q) if start == "static" else q
-    return Swung(model, path, total, q[model.model.joints :][model.loose])
+    return SwingingPath(model, path, total, q[model.model.joints :][model.loose])
 
 
-def _modelled(
+def _output_model(
     robot: Robot,
     mesh: tuple[int, str],
     damping: tuple[MotionDamping | float | None, float | None],
@@ -292,7 +295,7 @@ def _small_motion(
         if given is not None or modal is not None:
             raise SuppleError("damping is given with a Model: build the Model with it instead")
         _check_loads(loads, "a Model has all of its loads")
-        return LedModel(robot), None
+        return PathModel(robot), None
     ratio = None if isinstance(given, MotionDamping) else given
     led = led_elements(robot, elements, order, ratio)
     if led is None:
@@ -334,13 +337,13 @@ def _check(path: Trajectory, times: dict[str, float], start: str) -> None:
 class _Run:
     """A robot along a path: from its start through the times of the answer."""
 
-    along: Along
+    along: EquationsAlongPath
     path: Trajectory
     t: Array
     begin: Start
     periods: int
 
-    def bounded(self, scheme: Scheme | None, step: float | None) -> PathResponse:
+    def run_within_bounds(self, scheme: Scheme | None, step: float | None) -> PathResponse:
         """Step through, and refuse a motion beyond bounds."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = self.by_gauss(step) if scheme is None else self.by_scheme(scheme, step)
@@ -366,7 +369,7 @@ class _Run:
         if self.begin == "periodic":
             q, v = periodic_start(self.along.system, t[: (len(t) - 1) // self.periods + 1], scheme)
         else:
-            q, v = self._held(), np.zeros(self.along.size)
+            q, v = self._initial_deflection(), np.zeros(self.along.size)
         y, yd, ydd = (x[::fine] for x in step_through(self.along.system, t, q, v, scheme))
         return self._response(y, yd, ydd, h / fine)
 
@@ -447,7 +450,7 @@ class _Run:
         """The equations at the first pose, at rest."""
         return self.along.at_rest()
 
-    def _held(self) -> Array:
+    def _initial_deflection(self) -> Array:
         """Elastic coordinates at the start: the sag under gravity, or none."""
         if self.begin == "rest":
             return np.zeros(self.along.size)
@@ -458,36 +461,36 @@ class _Run:
         """(2N,) y and y' at the start; of a motion that repeats, x = Phi x + g over a period."""
         N = self.along.size
         if self.begin != "periodic":
-            return np.concatenate([self._held(), np.zeros(N)])
+            return np.concatenate([self._initial_deflection(), np.zeros(N)])
         one = self.t[: (len(self.t) - 1) // self.periods + 1]
         ends = self.along.steps(one[[0, -1]], h, np.eye(2 * N, 2 * N + 1))[-1]
         return np.asarray(np.linalg.solve(np.eye(2 * N) - ends[:, :-1], ends[:, -1]))
 
     def _response(self, y: Array, yd: Array, ydd: Array, step: float) -> PathResponse:
         """Read the answer off."""
-        model, t, swung = self.along.model, self.t, isinstance(self.along.path, Swung)
+        model, t, swung = self.along.model, self.t, isinstance(self.along.path, SwingingPath)
         x, v, a = self.along.path(t)
         k = self.path(0.0)[0].size
-        swings = len(model.loose) if isinstance(model, LedModel) else 0
+        swings = len(model.loose) if isinstance(model, PathModel) else 0
         beside = x.shape[1] - k - swings
         tips, efforts = [], []
         many = max(8, 1_000_000 // max(1, self.along.size**2))
         for first in range(0, len(t), many):
             rows = slice(first, first + many)
             found = self.along(t[rows])
-            tips.append(moved(found.tip, y[rows]))
+            tips.append(apply_field(found.tip, y[rows]))
             state = (y[rows], yd[rows], ydd[rows])
             efforts.append(model.torques((x[rows], v[rows], a[rows]), found, state))
         torque, rigid = (np.concatenate(each) for each in zip(*efforts, strict=True))
         # The largest deflection over length or section rotation at the end of any link, or turn
         # that these add to what swings
         bent = [0.0]
-        if swung and isinstance(model, LedModel):
+        if swung and isinstance(model, PathModel):
             slides = [place - model.model.joints for place in model.model.chain.lengths_at.values()]
             bent += [float(np.abs(y[:, n]).max()) for n in model.loose if n not in slides]
         for link in model.names:
             if L := model.length(link):
-                end = np.abs(moved(model.section(link, 1.0, x), y))
+                end = np.abs(apply_field(model.section(link, 1.0, x), y))
                 bent += [float(end[:, :3].max() / L), float(np.nan_to_num(end[:, 3:]).max())]
         return PathResponse(
             model,

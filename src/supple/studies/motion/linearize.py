@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.base import warn_near
 from ...architectures.kinds import architecture_of
-from ...arguments import checked, listed, optional, reals, shown
+from ...arguments import as_list, brief, checked, optional, reals
 from ...control.controllers import Controller
 from ...control.sampled import Sampled
 from ...equations.equilibrium import standing, static_state
@@ -107,7 +107,7 @@ def linearize(
             effort -= np.linalg.solve(P[:k], model.forward_dynamics(state, speed, effort)[:k])
     else:
         effort = np.asarray(tau, float)
-    asked = _listed("outputs", outputs, str | Output, WORDS)
+    asked = _as_list("outputs", outputs, str | Output, WORDS)
     words = _inputs(inputs, controller)
     law = None if controller is None else linear_law(controller, model, state, speed)
     loads = ["tau", *(word for word in words if word not in ("tau", "reference"))]
@@ -146,7 +146,7 @@ def linearize(
     # Low-passes of sensors are states; those that a computer reads are its own, at its samples
     sampled = law is not None and law.computer is not None
     low_passed = [*of_plant, *(["state"] * len(measured) if sampled else measured)]
-    plant = _filtered(plant, low_passed, [len(row[0]) for row in rows])
+    plant = _add_sensor_states(plant, low_passed, [len(row[0]) for row in rows])
     count = sum(len(row[0]) for row in rows[: len(of_plant)])
     seen = (plant.C[count:], plant.D[count:])
     found = replace(plant, C=plant.C[:count], D=plant.D[:count], outputs=plant.outputs[:count])
@@ -202,8 +202,8 @@ def _by_unit_load(model: Model, loaded: Model, at: tuple[Array, Array, Array]) -
     return np.asarray(np.linalg.solve(model.mass_matrix(state), without - under)[:, None])
 
 
-def _listed(name: str, given: Any, one: Any, words: str) -> list[Any]:
-    found = [given] if isinstance(given, one) else listed(name, given)
+def _as_list(name: str, given: Any, one: Any, words: str) -> list[Any]:
+    found = [given] if isinstance(given, one) else as_list(name, given)
     if not found:
         raise SuppleError(f"{name} is empty: give {words}")
     return found
@@ -214,7 +214,7 @@ def _inputs(given: Any, controller: Any) -> list[str]:
     if given is None:
         return ["tau"] if controller is None else ["reference"]
     allowed = INPUTS if controller is not None else INPUTS[:-1]
-    found = _listed("inputs", given, str, ", ".join(allowed))
+    found = _as_list("inputs", given, str, ", ".join(allowed))
     for word in found:
         if isinstance(word, str) and unit_load(word) is not None:
             continue
@@ -222,7 +222,7 @@ def _inputs(given: Any, controller: Any) -> list[str]:
             led = isinstance(word, str) and word == "reference"
             hint = ": it needs a controller" if led else ""
             raise SuppleError(
-                f"input {shown(word)} is not known{hint}: give some of {', '.join(allowed)}, or a "
+                f"input {brief(word)} is not known{hint}: give some of {', '.join(allowed)}, or a "
                 "load on a section such as force.LINK@0.5.y"
             )
     if len(set(found)) < len(found):
@@ -263,7 +263,7 @@ def _rows(
         return rows, np.zeros((len(rows), slopes[2].shape[1])), words
     output = Tip() if isinstance(output, str) and output == "tip" else output
     if not isinstance(output, Output):
-        raise SuppleError(f"output {shown(output)} is not known: give {WORDS}")
+        raise SuppleError(f"output {brief(output)} is not known: give {WORDS}")
     if not output.smooth:
         raise SuppleError(
             f"{type(output).__name__} has no slope at rest: linearize Strain or Moment instead"
@@ -284,7 +284,7 @@ def _rows(
     return np.hstack([by_q + by_qdd @ dq, by_qd + by_qdd @ dqd]), direct, output.names(model)
 
 
-def _filtered(found: StateSpace, outputs: list[Any], counts: list[int]) -> StateSpace:
+def _add_sensor_states(found: StateSpace, outputs: list[Any], counts: list[int]) -> StateSpace:
     """The same with a state for each value of a Sensor with bandwidth: x' = c (y - x)."""
     corners, row = np.zeros(len(found.C)), 0
     for output, count in zip(outputs, counts, strict=True):

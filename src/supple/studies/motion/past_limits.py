@@ -14,13 +14,13 @@ from ...robot import Robot
 from ..small_range import SMALL, SmallRangeWarning, too_large
 from .response import Response
 
-__all__ = ["bent", "limits_told", "past_limits"]
+__all__ = ["largest_deflection_ratio", "limits_told", "past_limits"]
 
 ROUNDING = 1e-9  # relative, by which a limit may be passed without a word
 LOOKS = 200  # samples of a run at which its links' bending is looked at
 
 
-def bent(found: Response) -> float:
+def largest_deflection_ratio(found: Response) -> float:
     """Return the largest deflection of a link's end over its length, of links that do not slide."""
     model, most = found.model, 0.0
     rows = found.q[:: len(found.q) // LOOKS + 1]
@@ -41,7 +41,7 @@ def limits_told(found: Response) -> Response:
     Deltas, whose papers go there, are told by `follow`.
     """
     led = architecture_of(found.model.robot).asked_by == "theta"
-    if led and found.model.functions.needs and (most := bent(found)) > SMALL:
+    if led and found.model.functions.needs and (most := largest_deflection_ratio(found)) > SMALL:
         told = too_large(found.model.robot.name, most, "stiffen the links, or drive slower")
         warnings.warn(told, SmallRangeWarning, stacklevel=4)
     joints = found.model.joints

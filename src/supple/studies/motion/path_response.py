@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
-from ...answers.held import kept
+from ...answers.held import frozen_property
 from ...arguments import one_of
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
 from ...path_dynamics.damping import Law
 from ...path_dynamics.kineto_elastodynamics import Ked
-from ...path_dynamics.linearised_model import LedModel
+from ...path_dynamics.linearised_model import PathModel
 from ...path_dynamics.small_motion import SmallMotion, elastic_modes
 from ...robot import Robot
 from ..small_range import SMALL
 from .response import displacement_from_rigid
 
-__all__ = ["PathResponse", "moved"]
+__all__ = ["PathResponse", "apply_field"]
 
 Array = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ class PathResponse(Answer):
     @property
     def swing(self) -> Array:
         """(T, m) passive coordinates that no motor and no loop holds, as the links bend."""
-        loose = self.model.loose if isinstance(self.model, LedModel) else []
+        loose = self.model.loose if isinstance(self.model, PathModel) else []
         return np.asarray(self.passive + self.y[:, loose]) if loose else np.zeros((len(self.t), 0))
 
     @property
@@ -100,7 +100,7 @@ class PathResponse(Answer):
         """The robot that moved."""
         return self.model.robot
 
-    @kept
+    @frozen_property
     def tip(self) -> Array:
         """(T, 3) where the tip or platform is, base axes, as of a Response."""
         return np.asarray(self.model.place(self.led) + self.moved[:, :3])
@@ -158,11 +158,11 @@ class PathResponse(Answer):
             raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
         if frame == "rigid":
             return self._from_rigid_motion(link, fraction)
-        here = np.asarray(moved(self.model.section(link, fraction, self.led), self.y))
+        here = np.asarray(apply_field(self.model.section(link, fraction, self.led), self.y))
         length = self.model.length(link)
         if frame == "root" or not length:
             return here
-        end = moved(self.model.section(link, 1.0, self.led), self.y)[:, :3]
+        end = apply_field(self.model.section(link, 1.0, self.led), self.y)[:, :3]
         turned = np.stack([0 * end[:, 0], -end[:, 2], end[:, 1]], axis=1) / length
         return np.asarray(here - np.hstack([fraction * end, turned]))
 
@@ -171,15 +171,15 @@ class PathResponse(Answer):
         if isinstance(self.model, Ked):
             prescribed = (self.led, *self.path(self.t)[1:])
             return self.model.displaced(link, fraction, prescribed, self.y)[:, :3]
-        assert isinstance(self.model, LedModel)
+        assert isinstance(self.model, PathModel)
         motion = (self.led, 0 * self.led, 0 * self.led)
         still = np.zeros_like(self.y)
         bent = self.model.states(motion, (self.y, still, still))[0]
         rigid = self.model.states(motion, (still, still, still))[0]
-        near = self.model.near(self.led, bent)
+        near = self.model.dependent_guess(self.led, bent)
         return displacement_from_rigid(self.model.model, link, fraction, (bent, rigid), near)
 
 
-def moved(field: Array, y: Array) -> Array:
+def apply_field(field: Array, y: Array) -> Array:
     """Motion (T, 6) from that per unit y, (1 or T, 6, N), and y (T, N)."""
     return np.asarray((field @ y[..., None])[..., 0])

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
-from ...answers.held import kept
+from ...answers.held import frozen_property
 from ...architectures.kinds import architecture_of
 from ...arguments import one_of
 from ...equations.chains.sliders import newton_beta
 from ...equations.model import Model
 from ...integration.inputs import Input
 from ...outputs.kinds import EndFrame, Place
-from ...outputs.measuring import read, readings
+from ...outputs.measuring import read_outputs, readings
 from ...outputs.output import Output
 
 __all__ = ["OPEN", "Response", "displacement_from_rigid", "with_outputs"]
@@ -96,10 +96,10 @@ class Response(Answer):
         """(n, joints) joint coordinates."""
         return self.q[:, : self.model.joints]
 
-    @kept
+    @frozen_property
     def tip(self) -> Array:
         """(n, 3) position of the last link's end, or of a Delta's platform, base axes."""
-        return self._found("tip", self.q)[0]
+        return self._model_values("tip", self.q)[0]
 
     @property
     def motor_effort(self) -> Array:
@@ -115,26 +115,26 @@ class Response(Answer):
         """(n, 3) where a Delta's platform is, an arm's tip."""
         return self.tip
 
-    @kept
+    @frozen_property
     def closure(self) -> Array:
         """(n,) how far loops are open, m or 1; zero for a robot without."""
         if "closure" not in self.model.functions:
             return np.zeros(len(self.q))
-        worst: Array = np.abs(self._found("closure", self.q)[0]).max(axis=1)
+        worst: Array = np.abs(self._model_values("closure", self.q)[0]).max(axis=1)
         return worst
 
-    @kept
+    @frozen_property
     def tip_rotation(self) -> Array:
         """(n, 3, 3) axes of the last link's end in base axes."""
-        return self._found("tip", self.q)[1]
+        return self._model_values("tip", self.q)[1]
 
-    @kept
+    @frozen_property
     def energies(self) -> dict[str, Array]:
         """Kinetic, elastic and gravitational energy, (n,) each, J."""
-        values = self._found("energies", self.q, self.qd)[0]
+        values = self._model_values("energies", self.q, self.qd)[0]
         return {name: values[:, k] for k, name in enumerate(("kinetic", "elastic", "gravity"))}
 
-    def _found(self, name: str, *x: Array) -> tuple[Array, ...]:
+    def _model_values(self, name: str, *x: Array) -> tuple[Array, ...]:
         """A function of the model at the run's states, on the run's branch of its loops."""
         if self.near is None:
             return self.model.functions.evaluator(name)(*x)
@@ -152,7 +152,7 @@ class Response(Answer):
         residual: Array = self.energy - self.energy[0] - (self.work - self.work[0])
         return residual
 
-    @kept
+    @frozen_property
     def exchanged(self) -> float:
         """Energy exchanged, J: the largest swing of any kind of energy, or of the work done.
 
@@ -207,11 +207,11 @@ def displacement_from_rigid(
     load = np.zeros((len(bent), 6))
     t = np.arange(float(len(bent)))
     asked = {"place": Place(link, fraction), "axes": EndFrame(link)}
-    here = read(model, asked, t, (bent, still, still), load, near)
+    here = read_outputs(model, asked, t, (bent, still, still), load, near)
     if near is not None:  # what loops determine is elsewhere in the rigid robot, on the same branch
         loops: Any = model.functions
         near = loops.followers(rigid, near)
-    there = read(model, asked, t, (rigid, still, still), load, near)
+    there = read_outputs(model, asked, t, (rigid, still, still), load, near)
     axes = there["axes"].reshape(-1, 3, 3)
     return np.asarray(np.einsum("tab,ta->tb", axes, here["place"] - there["place"]))
 

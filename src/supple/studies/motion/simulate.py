@@ -23,7 +23,7 @@ from ...arguments import (
     reals,
     switch,
 )
-from ...arguments import shown as shown_value
+from ...arguments import brief as shown_value
 from ...budget import afford, count_of
 from ...control.controllers import Controller, StatefulController
 from ...control.sampled import Sampled
@@ -45,10 +45,10 @@ from ...integration.inputs import (
     as_input,
     as_wrench,
 )
-from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
-from ...integration.progress import shown
+from ...integration.plan import Chunk, RunPlan, SimulationWarning, StoppedError, start_angles
+from ...integration.progress import with_progress
 from ...integration.refined_grid import fastest_turning, refine_grid
-from ...integration.sampled import Drive
+from ...integration.sampled import SampledDrive
 from ...integration.spectrum import Spectrum, look
 from ...integration.states import begin, state_map
 from ...integration.steppers.registry import STEPPERS, choose
@@ -224,21 +224,23 @@ def simulate(
         law = controller if isinstance(controller, Controller) else None
         tau = None
     model, x0 = _start(model, q0, qd0, theta0, move)
-    drive = Drive(controller, model, wanted, load) if isinstance(controller, Sampled) else None
+    drive = (
+        SampledDrive(controller, model, wanted, load) if isinstance(controller, Sampled) else None
+    )
     efforts = _efforts(model, tau, drive or controller, wanted, (duration, every))
     grid, starts = _grid(duration, every, efforts, load)
-    plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
-    found = _carried(plan, x0, (method, step, tolerance), limits, progress)
+    plan = RunPlan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
+    found = _run_with_balance(plan, x0, (method, step, tolerance), limits, progress)
     if drive is not None and found.complete:
         for sentence in drive.warnings(model.chain.motors):
             warnings.warn(sentence, SimulationWarning, stacklevel=3)
-    found = with_outputs(limits_told(_warned(found, step, tolerance)), measured, load)
+    found = with_outputs(limits_told(_warn_open_balance(found, step, tolerance)), measured, load)
     return found if move is None else replace(found, reference=move.at(found.t)[0])
 
 
 @one_thread
-def _carried(
-    plan: Plan,
+def _run_with_balance(
+    plan: RunPlan,
     x0: Array,
     asked: tuple[str | None, float | None, float | None],
     limits: bool,
@@ -271,7 +273,7 @@ def _carried(
 
 
 def _by_own_steps(
-    plan: Plan,
+    plan: RunPlan,
     x0: Array,
     stepper: Stepper,
     spectrum: Spectrum,
@@ -330,7 +332,7 @@ def _by_own_steps(
     return found
 
 
-def _own_step(plan: Plan, stepper: Stepper, spectrum: Spectrum, samples: bool = True) -> float:
+def _own_step(plan: RunPlan, stepper: Stepper, spectrum: Spectrum, samples: bool = True) -> float:
     """Step of a method for a plan, at most the longest stretch between two `samples`."""
     step = stepper.own_step(plan, spectrum)
     if not math.isfinite(step):
@@ -346,7 +348,7 @@ def _own_step(plan: Plan, stepper: Stepper, spectrum: Spectrum, samples: bool = 
     return step
 
 
-def _does_not_vibrate(plan: Plan, spectrum: Spectrum) -> bool:
+def _does_not_vibrate(plan: RunPlan, spectrum: Spectrum) -> bool:
     """Whether nothing but the joints' own motion decides the steps of a run under given efforts."""
     law = plan.controller is not None or isinstance(plan.tau, Feedback)
     return not law and len(spectrum.swings) == 1
@@ -392,7 +394,7 @@ def _warn_of_lateness(found: Response, stepper: Stepper, spectrum: Spectrum) -> 
         )
 
 
-def _steady(plan: Plan, found: Response) -> bool:
+def _steady(plan: RunPlan, found: Response) -> bool:
     """Whether a Python function gives again what it gave: one that remembers is never run twice."""
     if not isinstance(plan.tau, Feedback):
         return True
@@ -405,7 +407,7 @@ def _steady(plan: Plan, found: Response) -> bool:
 
 
 def _run(
-    plan: Plan,
+    plan: RunPlan,
     x0: Array,
     stepper: Stepper,
     step: float,
@@ -441,7 +443,7 @@ def _run(
     return _response(plan, states, applied, (stepper.name, step, notes), message)
 
 
-def _warned(found: Response, step: float | None, tolerance: float | None) -> Response:
+def _warn_open_balance(found: Response, step: float | None, tolerance: float | None) -> Response:
     """The same run, after a warning where its power balance stays open."""
     if found.openness <= OPEN or not found.model.reading.balances_energy:  # open at any step
         return found
@@ -510,7 +512,7 @@ def _efforts(
             "tau and controller are both given, and the law follows no trajectory: give one of "
             "them, or a trajectory as well"
         )
-    if isinstance(controller, Drive):
+    if isinstance(controller, SampledDrive):
         return Feedback(controller.now, model.joints, of_state=False)
     assert path is not None
     if isinstance(controller, Controller):
@@ -586,14 +588,14 @@ def _grid(
 
 
 def _collect(
-    plan: Plan, chunks: Iterator[Chunk], x0: Array, limits: bool, progress: bool | None
+    plan: RunPlan, chunks: Iterator[Chunk], x0: Array, limits: bool, progress: bool | None
 ) -> tuple[Array, Array | None, str]:
     """All states until the end, a fault or Ctrl-C, efforts applied, and why it ended early."""
     kept, applied, message = [x0[None]], [], ""
     last: Array | None = None
     try:
-        for chunk in shown(chunks, plan.grid, progress):
-            good, message = _checked(plan, chunk.place, chunk.states, kept[-1][-1], limits)
+        for chunk in with_progress(chunks, plan.grid, progress):
+            good, message = _cut_at_fault(plan, chunk.place, chunk.states, kept[-1][-1], limits)
             kept.append(good)
             if chunk.tau is not None:
                 applied.append(chunk.tau[: len(good)])
@@ -618,8 +620,8 @@ def _collect(
     return np.concatenate(kept), tau, message
 
 
-def _checked(
-    plan: Plan, place: int, states: Array, before: Array, limits: bool
+def _cut_at_fault(
+    plan: RunPlan, place: int, states: Array, before: Array, limits: bool
 ) -> tuple[Array, str]:
     """The states up to the first fault or limit, whichever comes first, and what it is."""
     good, message = _sound(plan, place, states, before)
@@ -637,7 +639,7 @@ def _checked(
     return good[: first + 1], f"joint {name} reached its limit {allowed[k]} at t = {at:g} s"
 
 
-def _sound(plan: Plan, place: int, states: Array, before: Array) -> tuple[Array, str]:
+def _sound(plan: RunPlan, place: int, states: Array, before: Array) -> tuple[Array, str]:
     """The states up to the first fault, and what it is."""
     n = plan.model.size
     with np.errstate(invalid="ignore"):
@@ -693,7 +695,7 @@ def _reason(model: Model, x: Array) -> str:
 
 
 def _response(
-    plan: Plan,
+    plan: RunPlan,
     states: Array,
     applied: Array | None,
     how: tuple[str, float, dict[str, Any]],

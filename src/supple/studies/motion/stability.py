@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, instance, number, optional, whole
-from ...beams.sliding.clamped_mass import integrated
+from ...arguments import checked, instance, number, optional, whole_number
+from ...beams.sliding.clamped_mass import integrate_roots
 from ...beams.sliding.modes import SlidingModes
 from ...control.controllers import Controller, Decoupling
 from ...control.trajectories import Trajectory, a_trajectory
@@ -215,10 +215,10 @@ class Stability(Answer):
 @checked(
     model=a_model,
     controller=optional(instance(Controller, "a Controller, such as supple.Decoupling()")),
-    samples=optional(whole(3, 10**7)),
+    samples=optional(whole_number(3, 10**7)),
     tolerance=number(0, 1e-2, above=True),
     amplitude=optional(number(0, above=True, unit="of metres")),
-    mode=whole(1),
+    mode=whole_number(1),
     phase=number(),
     released=a_list_of_loads,
 )
@@ -451,7 +451,7 @@ def _roots_by_both_methods(model: Model, run: Response, tolerance: float) -> tup
         slide, lengths = model.chain.links[i].slide, run.q[:, model.chain.theta[i]]
         for law in slide.laws if isinstance(slide, SlidingModes) else ():
             by_newton.append(np.array([law.roots(float(l)) for l in lengths]))
-            by_rates.append(integrated(law, lengths, max(tolerance, 1e-12)))
+            by_rates.append(integrate_roots(law, lengths, max(tolerance, 1e-12)))
     newton = np.hstack(by_newton)
     return newton, np.hstack(by_rates) if run.beta is None else run.beta
 
@@ -539,7 +539,7 @@ def floquet(model: Model, trajectory: Trajectory) -> Floquet:
     return Floquet(np.linalg.eigvals(X).astype(complex), path.duration, X)
 
 
-@checked(model=a_model, mode=whole(1), phase=optional(number()))
+@checked(model=a_model, mode=whole_number(1), phase=optional(number()))
 def free_growth(
     model: Model,
     trajectory: Trajectory | str | ArrayLike,

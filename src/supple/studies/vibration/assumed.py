@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, one_of, optional, reals, whole
+from ...arguments import checked, one_of, optional, reals, whole_number
 from ...beams.fixed.assumed import assumed_shapes
 from ...beams.fixed.elements import mesh
 from ...beams.fixed.on_beam import ShapesOnBeam
@@ -22,7 +22,7 @@ from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...kernels.threads import one_thread
 from ...structure import Joints, Structure
-from .elements import ElementModes, Scaled, modes_on, scaled
+from .elements import ElementModes, ScaledLink, modes_on, scale_to_unit_stiffness
 
 __all__ = ["AssumedResult", "assumed_modes", "modes_of_shapes"]
 
@@ -52,7 +52,7 @@ class AssumedResult(Answer):
     model=a_model,
     theta=optional(reals),
     joints=one_of("locked", "free"),
-    count=optional(whole(1, 100_000)),
+    count=optional(whole_number(1, 100_000)),
 )
 def assumed_modes(
     model: Model,
@@ -127,13 +127,17 @@ def modes_of_shapes(structure: Structure, count: int, each: int) -> ElementModes
             "the modes in every deformation of a link"
         )
     pairs = zip(structure.segments, structure.L[0], distal_loads(structure), strict=True)
-    return modes_on(structure, count, [_shaped(s.beam, float(L), end, each) for s, L, end in pairs])
+    return modes_on(
+        structure, count, [_assumed_link(s.beam, float(L), end, each) for s, L, end in pairs]
+    )
 
 
 @lru_cache(maxsize=256)
-def _shaped(beam: AnyBeam, L: float, end: EndLoad, each: int) -> Scaled:
+def _assumed_link(beam: AnyBeam, L: float, end: EndLoad, each: int) -> ScaledLink:
     """One link with its natural shapes; links alike share their numbers."""
     if beam.rigid:
-        return scaled(mesh(beam, 1, "cubic", L))
+        return scale_to_unit_stiffness(mesh(beam, 1, "cubic", L))
     beam = beam.outside(L)
-    return scaled(ShapesOnBeam(beam, L, assumed_shapes(beam, end, each, each, each)))
+    return scale_to_unit_stiffness(
+        ShapesOnBeam(beam, L, assumed_shapes(beam, end, each, each, each))
+    )

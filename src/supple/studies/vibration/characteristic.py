@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, number, optional, reals, whole
+from ...arguments import checked, number, optional, reals, whole_number
 from ...beams.theory import Beam
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
@@ -97,7 +97,7 @@ class Characteristic(Answer):
         """Return det M(omega) with rows and columns scaled to one, for plots: the same roots."""
         frequencies = reals("omega", omega)
         values = [
-            np.linalg.det(_scaled(self.structure, A_FREQUENCY("omega", one)))
+            np.linalg.det(_scaled_matrix(self.structure, A_FREQUENCY("omega", one)))
             for one in frequencies.ravel().tolist()
         ]
         return np.reshape(values, frequencies.shape)[()]
@@ -110,7 +110,7 @@ class Characteristic(Answer):
         mode : int
             Number of the mode, from 1. The largest coefficient is scaled to one.
         """
-        index = whole(1, len(self.omega))("mode", mode) - 1
+        index = whole_number(1, len(self.omega))("mode", mode) - 1
         scaled, size = _scaled_and_size(self.structure, float(self.omega[index]))
         null_vector = np.linalg.svd(scaled)[2][-1] / size
         table = null_vector.reshape(-1, 6)
@@ -118,7 +118,7 @@ class Characteristic(Answer):
         return np.asarray(table / largest)
 
 
-@checked(robot=a_robot, theta=optional(reals), count=whole(1, 1000))
+@checked(robot=a_robot, theta=optional(reals), count=whole_number(1, 1000))
 def characteristic(robot: Robot, theta: ArrayLike | None = None, count: int = 10) -> Characteristic:
     """Return the characteristic matrix of a planar arm as a function of frequency.
 
@@ -151,7 +151,7 @@ def characteristic(robot: Robot, theta: ArrayLike | None = None, count: int = 10
     if not asked.single:
         raise SuppleError("a characteristic matrix is of one configuration: give theta (joints,)")
     structure = structure_of(robot, asked.at)
-    _checked(structure)
+    _check_structure(structure)
     omega = modes(robot, theta, count).omega
     return Characteristic(robot, asked.theta[0], omega, structure)
 
@@ -212,7 +212,7 @@ def _state(beam: Beam, omega: float, x: float) -> tuple[Array, Array]:
     return motion, force
 
 
-def _checked(structure: Structure) -> None:
+def _check_structure(structure: Structure) -> None:
     """Refuse what the paper's equations do not describe."""
     if not structure.planar or structure.closures or structure.size != 1:
         raise SuppleError(
@@ -263,7 +263,7 @@ def characteristic_matrix(structure: Structure, omega: float) -> Array:
     u, v and then moment, shear, axial force. Columns of Euler-Bernoulli links stand in the order of
     (A.1), cosh before cos, an even permutation of (B.1).
     """
-    _checked(structure)
+    _check_structure(structure)
     n, square = len(structure.segments), np.ix_(PLANE, PLANE)
     links = [_sections(structure, omega, i) for i in range(n)]
     M = np.zeros((6 * n, 6 * n))
@@ -278,7 +278,7 @@ def characteristic_matrix(structure: Structure, omega: float) -> Array:
     return M
 
 
-def _scaled(structure: Structure, omega: float) -> Array:
+def _scaled_matrix(structure: Structure, omega: float) -> Array:
     """M(omega) scaled so that no unit of measure counts."""
     return _scaled_and_size(structure, omega)[0]
 
@@ -308,7 +308,7 @@ def _scaled_and_size(structure: Structure, omega: float) -> tuple[Array, Array]:
 
 def determinant_sign(structure: Structure, omega: float) -> int:
     """Return the sign of det M(omega), Eq. (40): it changes at simple roots and at omega_lim."""
-    return round(float(np.linalg.slogdet(_scaled(structure, omega))[0]))
+    return round(float(np.linalg.slogdet(_scaled_matrix(structure, omega))[0]))
 
 
 def singularity(structure: Structure, omega: float, multiplicity: int = 1) -> float:
@@ -316,5 +316,5 @@ def singularity(structure: Structure, omega: float, multiplicity: int = 1) -> fl
 
     For a root of multiplicity r the r smallest vanish: the largest of these over the next.
     """
-    values = np.linalg.svd(_scaled(structure, omega), compute_uv=False)
+    values = np.linalg.svd(_scaled_matrix(structure, omega), compute_uv=False)
     return float(values[-multiplicity] / values[-multiplicity - 1])

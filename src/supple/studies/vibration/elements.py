@@ -20,7 +20,7 @@ from ...kernels.spatial import transport
 from ...kernels.threads import one_thread
 from ...structure import Structure
 
-__all__ = ["ElementModes", "Scaled", "element_modes", "modes_on", "scaled"]
+__all__ = ["ElementModes", "ScaledLink", "element_modes", "modes_on", "scale_to_unit_stiffness"]
 
 Array = NDArray[np.float64]
 
@@ -87,13 +87,13 @@ def element_modes(
     told = f"modes by {sum(each):,} elements on {len(each)} links"
     afford(told, 7e-8 * size**2, 3e-10 * size**3, "give fewer elements")
     links = [
-        _meshed(s.beam, k, order, float(L))
+        _mesh_link(s.beam, k, order, float(L))
         for s, k, L in zip(structure.segments, each, structure.L[0], strict=True)
     ]
     return modes_on(structure, count, links)
 
 
-def modes_on(structure: Structure, count: int, links: Sequence[Scaled]) -> ElementModes:
+def modes_on(structure: Structure, count: int, links: Sequence[ScaledLink]) -> ElementModes:
     """Return the first `count` elastic modes of a structure with these functions on its links."""
     y = coordinates(structure, [link.S for link in links], motors=True)
     # A root (rows, N) of the mass matrix over y: rows of each beam, body and rotor
@@ -136,7 +136,7 @@ def modes_on(structure: Structure, count: int, links: Sequence[Scaled]) -> Eleme
 
 
 @dataclass(frozen=True)
-class Scaled:
+class ScaledLink:
     """A link's functions in coordinates y with K = 1 of which few move the end.
 
     What hangs on the end then meets these few only, and does not drown the small masses of the
@@ -154,12 +154,12 @@ class Scaled:
 
 
 @lru_cache(maxsize=256)
-def _meshed(beam: AnyBeam, n: int, order: str, L: float) -> Scaled:
+def _mesh_link(beam: AnyBeam, n: int, order: str, L: float) -> ScaledLink:
     """Mesh one link; links alike, and the same link in other poses, share their numbers."""
-    return scaled(mesh(beam, n, order, L))
+    return scale_to_unit_stiffness(mesh(beam, n, order, L))
 
 
-def scaled(part: OnBeam) -> Scaled:
+def scale_to_unit_stiffness(part: OnBeam) -> ScaledLink:
     """Return functions in coordinates with K = 1 of which few move the end.
 
     B = G^-1 Q with K = G' G and (S G^-1)' = Q R, so S B = R'.
@@ -176,4 +176,4 @@ def scaled(part: OnBeam) -> Scaled:
     from scipy.linalg import qr
 
     root: Array = qr(part.mass_root, mode="r", check_finite=False)[0][: part.mass_root.shape[1]]
-    return Scaled(part, B, S, np.hstack([root[:, :6], root[:, 6:] @ B]))
+    return ScaledLink(part, B, S, np.hstack([root[:, :6], root[:, 6:] @ B]))

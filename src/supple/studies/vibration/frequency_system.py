@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...assembly import Coordinates, coordinates
-from ...beams.pieces import Pieces, cut
+from ...beams.pieces import Pieces, cut_into_pieces
 from ...budget import afford
 from ...errors import SuppleError
 from ...structure import Structure
@@ -77,7 +77,7 @@ def system_of(structure: Structure, top: float) -> FrequencySystem:
     if structure.size != 1:
         raise SuppleError("a frequency response is of one configuration: give theta (joints,)")
     pieces = tuple(
-        cut(segment.beam, float(L), top)
+        cut_into_pieces(segment.beam, float(L), top)
         for segment, L in zip(structure.segments, structure.L[0], strict=True)
     )
     size = 6 * sum(len(each.x) for each in pieces)

@@ -21,7 +21,9 @@ __all__ = ["ENERGIES", "energy_shares", "told_kind"]
 Array = NDArray[np.float64]
 ENERGIES = ("axial", "bending x-y", "bending x-z", "shear x-y", "shear x-z", "torsion", "joint")
 COLUMNS = dict(zip(ENERGIES[:-1], range(1, 7), strict=True))  # of BeamTree.beams
-APART = 1e-5  # coincident modes are told apart by making bending in x-y softer by this part, and
+SOFTENING = (
+    1e-5  # coincident modes are told apart by making bending in x-y softer by this part, and
+)
 # every link a little different
 STEP = 1e-7
 
@@ -41,8 +43,8 @@ def energy_shares(structure: Structure, count: int, guess: float) -> Array:
 
     beams, releases = tree.beams.copy(), tree.releases
     golden = np.add.outer(np.arange(n), np.arange(10) / 10) * 0.618 % 1
-    beams *= 1 + 0.1 * APART * golden  # modes of equal legs
-    beams[:, COLUMNS["bending x-y"]] *= 1 - APART  # so that it comes first, as among shapes
+    beams *= 1 + 0.1 * SOFTENING * golden  # modes of equal legs
+    beams[:, COLUMNS["bending x-y"]] *= 1 - SOFTENING  # so that it comes first, as among shapes
     base = squares(beams, releases)
     share = np.zeros((count, n, len(ENERGIES)))
     for kind, column in COLUMNS.items():

@@ -20,9 +20,9 @@ from ...errors import SuppleError
 __all__ = ["inputs_along"]
 
 Array = NDArray[np.float64]
-STEP = 1e-3  # s, at most
-MOST = 200_000  # samples
-LEFT = 1e-3  # of the largest input may be left at the ends of a window
+MAX_STEP = 1e-3  # s, at most
+MAX_SAMPLES = 200_000  # samples
+WINDOW_TOLERANCE = 1e-3  # of the largest input may be left at the ends of a window
 
 
 def inputs_along(
@@ -37,11 +37,11 @@ def inputs_along(
     -omega^2 H has an inverse at all frequencies. Accelerations of the path are followed, which
     vanish outside it; above half of `cutoff_hz` they fade out like a cosine.
     """
-    step = min(STEP, 0.25 / cutoff_hz)
+    step = min(MAX_STEP, 0.25 / cutoff_hz)
     count = round((window[1] - window[0]) / step)
-    if not 16 <= count <= MOST:
+    if not 16 <= count <= MAX_SAMPLES:
         raise SuppleError(
-            f"window is {window!r}: that is {count} samples, give one of 16 to {MOST}"
+            f"window is {window!r}: that is {count} samples, give one of 16 to {MAX_SAMPLES}"
         )
     t: Array = np.asarray(window[0] + step * np.arange(count), float)
     wanted = path.at(np.clip(t, 0.0, path.duration))[2]
@@ -56,7 +56,7 @@ def inputs_along(
     inputs = np.fft.irfft(found, count, axis=0)
     edge = max(1, count // 50)
     left = np.abs(np.concatenate([inputs[:edge], inputs[-edge:]])).max()
-    if left > LEFT * np.abs(inputs).max():
+    if left > WINDOW_TOLERANCE * np.abs(inputs).max():
         raise SuppleError(
             f"the inputs do not die out within the window {window!r}: "
             f"{left / np.abs(inputs).max():.2g} of the largest is left at its ends; give a longer "

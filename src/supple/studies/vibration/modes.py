@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer, Natural
-from ...answers.held import kept
-from ...arguments import Check, checked, one_of, optional, reals, whole
+from ...answers.held import frozen_property
+from ...arguments import Check, checked, one_of, optional, reals, whole_number
 from ...assembly import coordinates, exact_ends
 from ...beams.varying import VaryingBeam
 from ...errors import SuppleError
@@ -29,7 +29,7 @@ __all__ = ["Method", "Modes", "modes"]
 Array = NDArray[np.float64]
 Method = Literal["exact", "elements", "assumed"]
 MOST_OUT_OF_PLANE = 64  # modes in space among which one out of the plane is looked for
-WIDTH = 1e-9  # a root is certified when its bracket is narrower than this, relative
+CERTIFIED_WIDTH = 1e-9  # a root is certified when its bracket is narrower than this, relative
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,14 @@ class Modes(Natural, Answer):
     def certified(self) -> bool:
         """Whether the Wittrick-Williams count proves every root to be the one of its number."""
         good = self.width[self.valid]
-        return good.size > 0 and bool((good <= WIDTH).all())
+        return good.size > 0 and bool((good <= CERTIFIED_WIDTH).all())
 
     @property
     def plane(self) -> str | None:
         """The plane that a planar robot's answer is about, `x-y`; None of a spatial robot."""
         return "x-y" if self.structure.planar else None
 
-    @kept
+    @frozen_property
     def out_of_plane_hz(self) -> float | None:
         """The lowest frequency out of a planar robot's plane, Hz, of one configuration.
 
@@ -162,7 +162,7 @@ class Modes(Natural, Answer):
                 return f"Not certified: method {self.method} does not count roots."
             return (
                 f"Counted exactly, but rounding leaves brackets up to {good.max():.1e} of a "
-                f"frequency wide: certified is what is known to {WIDTH:g}."
+                f"frequency wide: certified is what is known to {CERTIFIED_WIDTH:g}."
             )
         if self.plane is None:
             return "Certified: counted exactly, no natural frequency in this range is missing."
@@ -174,7 +174,7 @@ class Modes(Natural, Answer):
             return f"{told} Out of the plane none is computed; planar: false counts them all."
         return f"{told} Out of it the lowest is {self.out_of_plane_hz:.6g} Hz (planar: false)."
 
-    @kept
+    @frozen_property
     def shapes(self) -> Shapes:
         """Mode shapes with 21 stations a link; `shape(points)` gives any number."""
         return self.shape(21)
@@ -200,7 +200,7 @@ class Modes(Natural, Answer):
         names = tuple(segment.name for segment in self.structure.segments)
         return [told_kind(share, names, self.structure.planar) for share in self.energy_shares]
 
-    @kept
+    @frozen_property
     def energy_shares(self) -> Array:
         """Parts of each mode's strain energy by link and kind, (modes, n, 7): `kinds.ENERGIES`.
 
@@ -226,10 +226,10 @@ class Modes(Natural, Answer):
 ARGUMENTS: dict[str, Check] = {
     "robot": a_robot,
     "theta": optional(reals),
-    "count": whole(1, 10_000),
+    "count": whole_number(1, 10_000),
     "method": one_of(*get_args(Method)),
     "position": optional(reals),
-    "elements": whole(),
+    "elements": whole_number(),
     "order": one_of("cubic", "quintic"),
 }
 
@@ -315,7 +315,7 @@ def modes(
     loose = _carrying_nothing(structure, method)
     if asked.single and loose is not None and loose[0]:
         raise SuppleError(loose[0])
-    found = _Found(np.zeros((0, count)), np.zeros((0, count)))
+    found = _MethodResult(np.zeros((0, count)), np.zeros((0, count)))
     if structure.size:
         answer = _exact if method == "exact" else _by_shapes
         found = answer(structure, method, count, elements, order).less(loose)
@@ -326,15 +326,15 @@ def modes(
         kept = structure.part(np.flatnonzero(found.reason == ""))
     if asked.single and reason[0]:
         raise SuppleError(f"{robot.name}: {reason[0]}")
-    rigid = asked.spread(structure.rigid_modes, 0)
+    rigid = asked.fill_batch(structure.rigid_modes, 0)
     return Modes(
         robot,
         asked.take(asked.theta),
         None if asked.position is None else asked.take(asked.position),
         method,
         joints,
-        asked.spread(found.omega),
-        asked.spread(found.width),
+        asked.fill_batch(found.omega),
+        asked.fill_batch(found.width),
         int(rigid) if asked.single else rigid,
         asked.take(asked.good if found.reason is None else reason == ""),
         asked.take(reason),
@@ -344,7 +344,7 @@ def modes(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _MethodResult:
     """Answers of a method, a row a configuration.
 
     `reason` (B,) says why there is none, None where all have one.
@@ -355,7 +355,7 @@ class _Found:
     reason: NDArray[np.object_] | None = None
     parts: tuple[ElementModes, ...] = ()
 
-    def less(self, loose: NDArray[np.object_] | None) -> _Found:
+    def less(self, loose: NDArray[np.object_] | None) -> _MethodResult:
         """Return them with NaN where there is a reason, or one in `loose` (B,)."""
         reason = self.reason
         if loose is not None:
@@ -367,7 +367,7 @@ class _Found:
         return replace(self, reason=reason, parts=parts)
 
 
-def _uncounted(omega: Array) -> NDArray[np.object_] | None:
+def _missing_reasons(omega: Array) -> NDArray[np.object_] | None:
     """Why a row has no frequencies, empty where it has."""
     if np.isfinite(omega).all():
         return None
@@ -379,7 +379,7 @@ def _uncounted(omega: Array) -> NDArray[np.object_] | None:
     return reason
 
 
-def _exact(structure: Structure, method: str, count: int, each: int, order: str) -> _Found:
+def _exact(structure: Structure, method: str, count: int, each: int, order: str) -> _MethodResult:
     omega, width = np.empty((structure.size, count)), np.empty((structure.size, count))
     guess = structure.known_numbers.guess
     for rows in alike(structure):
@@ -391,12 +391,14 @@ def _exact(structure: Structure, method: str, count: int, each: int, order: str)
             continue
         found = natural_frequencies(some.tree(), count, some.rigid_modes, guess)
         if some is structure:
-            return _Found(found.omega, found.width, _uncounted(found.omega))
+            return _MethodResult(found.omega, found.width, _missing_reasons(found.omega))
         omega[rows], width[rows] = found.omega, found.width
-    return _Found(omega, width, _uncounted(omega))
+    return _MethodResult(omega, width, _missing_reasons(omega))
 
 
-def _by_shapes(structure: Structure, method: str, count: int, each: int, order: str) -> _Found:
+def _by_shapes(
+    structure: Structure, method: str, count: int, each: int, order: str
+) -> _MethodResult:
     """By elements or assumed modes, one configuration after the other."""
     parts = []
     for b in range(structure.size):
@@ -409,7 +411,7 @@ def _by_shapes(structure: Structure, method: str, count: int, each: int, order: 
     omega = np.array([part.omega for part in parts]).reshape(structure.size, count)
     reason = np.full(structure.size, "", object)
     reason[~np.isfinite(omega).all(axis=1)] = "no frequencies were found by this method here"
-    return _Found(omega, np.full_like(omega, math.inf), reason, tuple(parts))
+    return _MethodResult(omega, np.full_like(omega, math.inf), reason, tuple(parts))
 
 
 def _carrying_nothing(structure: Structure, method: str) -> NDArray[np.object_] | None:

@@ -17,14 +17,14 @@ from ...robot import Robot
 from .modes import Modes, modes
 from .shapes import Shapes
 
-__all__ = ["Around", "Coordinate", "around", "coordinates_of", "usual_pose"]
+__all__ = ["Coordinate", "ModesAlongCoordinate", "around", "coordinates_of", "usual_pose"]
 
 Array = NDArray[np.float64]
-FINE = 4  # frequencies are asked at that many times more values than shapes
+FREQUENCIES_PER_SHAPE = 4  # frequencies are asked at that many times more values than shapes
 
 
 @dataclass(frozen=True)
-class Around:
+class ModesAlongCoordinate:
     """Modes along one coordinate, the others as they are.
 
     Attributes:
@@ -54,7 +54,7 @@ def usual_pose(robot: Robot) -> dict[str, Array]:
     return architecture_of(robot).usual()
 
 
-def around(here: Modes, count: int = 21, points: int = 13) -> Iterator[Around]:
+def around(here: Modes, count: int = 21, points: int = 13) -> Iterator[ModesAlongCoordinate]:
     """Yield the modes along each coordinate through the pose of `here`, with their shapes.
 
     `count` values of each coordinate have shapes at `points` stations a link; the pose itself is
@@ -81,14 +81,14 @@ def around(here: Modes, count: int = 21, points: int = 13) -> Iterator[Around]:
         found = _ask(here, pose, index, at)
         shapes = tuple(found.at(b).shape(points) for b in range(len(at)))
         # `at` with each interval cut into equal parts
-        steps = np.arange(FINE) / FINE
+        steps = np.arange(FREQUENCIES_PER_SHAPE) / FREQUENCIES_PER_SHAPE
         inner = at[:-1, None] + np.diff(at)[:, None] * steps
         values = np.append(inner.ravel(), at[-1])
         hertz = _ask(here, pose, index, values).frequency_hz
         true = _ask(here, pose, index, (values[1:] + values[:-1]) / 2).frequency_hz
         guess = np.sqrt(hertz[1:] * hertz[:-1])
         error = float(np.max(np.abs(guess / true - 1)))
-        yield Around(coordinate, index, at, found, shapes, values, hertz, error)
+        yield ModesAlongCoordinate(coordinate, index, at, found, shapes, values, hertz, error)
 
 
 def _ask(here: Modes, pose: Array, index: int, values: Array) -> Modes:
@@ -108,11 +108,11 @@ def _ask(here: Modes, pose: Array, index: int, values: Array) -> Modes:
 def _reach(here: Modes, pose: Array, index: int, edge: float) -> float:
     """The farthest value towards `edge` that the robot reaches, 10 % short of the boundary."""
     inside, outside = float(pose[index]), edge
-    if _stands(here, _moved(pose, index, edge))[0]:
+    if _stands(here, _replace_coordinate(pose, index, edge))[0]:
         return edge
     for _ in range(20):
         middle = (inside + outside) / 2
-        if _stands(here, _moved(pose, index, middle))[0]:
+        if _stands(here, _replace_coordinate(pose, index, middle))[0]:
             inside = middle
         else:
             outside = middle
@@ -135,7 +135,7 @@ def _stands(here: Modes, poses: Array) -> NDArray[np.bool_]:
     return good[:-1]
 
 
-def _moved(pose: Array, index: int, value: float) -> Array:
+def _replace_coordinate(pose: Array, index: int, value: float) -> Array:
     moved = pose[None].copy()
     moved[0, index] = value
     return moved

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, checked, listed, number, optional, reals, shown
+from ...arguments import Check, as_list, brief, checked, number, optional, reals
 from ...control.trajectories import Trajectory, a_trajectory
 from ...errors import SuppleError
 from ...link_loads import unit_load
@@ -49,7 +49,9 @@ class Entry:
 
 One = str | Strain | Entry
 TIP = {"x": 0, "y": 1, "z": 2, "rx": 3, "ry": 4, "rz": 5}
-MODES = 4.0  # modes up to this many times the band, and eight at least, carry modal damping
+DAMPED_BAND_RATIO = (
+    4.0  # modes up to this many times the band, and eight at least, carry modal damping
+)
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class FrequencyResponse(Answer):
         cutoff_hz = number(0, above=True)("cutoff_hz", cutoff_hz)
         ends = reals("window", window)
         if ends.shape != (2,) or not ends[0] < ends[1]:
-            raise SuppleError(f"window is {shown(window)}: give (first, last) in s, first < last")
+            raise SuppleError(f"window is {brief(window)}: give (first, last) in s, first < last")
         width = path.at(np.zeros(1))[0].shape[1]
         if not len(self.inputs) == len(self.outputs) == width or not self.rigid_modes:
             raise SuppleError(
@@ -163,9 +165,9 @@ class FrequencyResponse(Answer):
 def _ports(name: str, value: Any) -> tuple[Output, ...]:
     """Return a list of names of inputs or outputs; an output may be what is measured itself."""
     kinds, give = (str, "force.y") if name == "inputs" else (str | AnyOutput, "tip.x, or a Strain")
-    for each in listed(name, value):
+    for each in as_list(name, value):
         if not isinstance(each, kinds):
-            raise SuppleError(f"{name} has {shown(each)}: give names such as {give}")
+            raise SuppleError(f"{name} has {brief(each)}: give names such as {give}")
     return tuple(value)
 
 
@@ -262,10 +264,14 @@ def response(
     elastic = any(not s.beam.rigid or any(r.stiffness for r in s.releases) for s in parts)
     found, poles, omega = None, np.zeros(0), 2 * math.pi * f
     if elastic:
-        found = _modes_up_to(robot, asked, joints, top * (MODES if modal_damping else 1.0))
+        found = _modes_up_to(
+            robot, asked, joints, top * (DAMPED_BAND_RATIO if modal_damping else 1.0)
+        )
         poles = found.omega[found.omega <= top * (1 + 1e-12)]
     if modal_damping and found is not None:
-        wide = system_of(structure, 1.001 * max(MODES * top, float(found.omega[-1])) + 1e-9)
+        wide = system_of(
+            structure, 1.001 * max(DAMPED_BAND_RATIO * top, float(found.omega[-1])) + 1e-9
+        )
         wider = Ports(robot, wide, tuple(inputs), rows, joints)
         undamped = partial(ports.values, system, loss=1.0)
         both = wider.forces(wide), partial(wider.rows, wide, loss=1.0)
@@ -521,7 +527,7 @@ class Ports:
             if owner == i:
                 return unit[column], 0.0
         loose = [k for k, r in enumerate(system.structure.segments[i].releases) if r.floating]
-        joint: Any = getattr(family.described(part), "joint", None)
+        joint: Any = getattr(family.part_of_segment(part), "joint", None)
         made = drives[part].made if part in drives else joint
         if not loose or made is None or getattr(joint, "type", "") == "fixed":
             raise SuppleError(f"{name} has no joint that moves: name one that does")

@@ -27,7 +27,7 @@ __all__ = ["ENERGIES", "Shapes", "element_shapes", "exact_shapes", "strain_densi
 
 Array = NDArray[np.float64]
 COINCIDENT = 1e-8  # relative distance of roots whose shapes are found together
-GAUSS = 12
+GAUSS_POINTS = 12
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def dynamic_spring(release: Release, omega: float) -> float:
     return k * inertia / (k + inertia) if release.series else k + inertia
 
 
-def refined(
+def cut_beams(
     structure: Structure, omega: float, fractions: Sequence[Array] | None = None
 ) -> tuple[Structure, list[list[int]]]:
     """Cut every beam into pieces shorter than half a wave; also return each link's pieces.
@@ -150,9 +150,9 @@ class _Carrier:
     def __init__(self, structure: Structure, omega: float, points: int) -> None:
         self.omega, self.points = omega, points
         self.whole = structure
-        self.fine, self.owners = refined(structure, omega)
+        self.fine, self.owners = cut_beams(structure, omega)
         self.z = coordinates(self.fine, exact_ends(self.fine))
-        self.nodes, self.weights = gauss_points(np.array([-1.0, 1.0]), GAUSS)
+        self.nodes, self.weights = gauss_points(np.array([-1.0, 1.0]), GAUSS_POINTS)
         self.forms = exact_forms(self.fine, omega)
         self.K = dynamic_stiffness(self.fine, self.z, omega, self.forms)
 
@@ -210,9 +210,9 @@ class _Carrier:
                 inside = np.append((self.nodes + 1) / 2, 1.0) * length
                 beam, at = self.fine.segments[i].beam, np.append(inside, x[here] - starting[k])
                 states = carry(beam, self.omega, at, starts[i])
-                gauss.append(states[:GAUSS])
-                misses.append(states[GAUSS] - stops[i])
-                stations[link, here] = states[GAUSS + 1 :]
+                gauss.append(states[:GAUSS_POINTS])
+                misses.append(states[GAUSS_POINTS] - stops[i])
+                stations[link, here] = states[GAUSS_POINTS + 1 :]
         # Largest jump of motion, rotation, force or moment, relative to the largest of its kind
         jumps = np.array(misses)
         ends = np.concatenate([stops, starts])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...answers.answer import Answer
 from ...architectures.base import Coordinate
 from ...architectures.kinds import architecture_of
-from ...arguments import checked, listed, one_of, optional, reals, switch, whole
+from ...arguments import as_list, checked, one_of, optional, reals, switch, whole_number
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
 from .modes import Method, modes
@@ -22,8 +22,8 @@ __all__ = ["FrequencyMap", "JointMap", "WorkspaceMap", "workspace"]
 
 Array = NDArray[np.float64]
 Range = tuple[float, float] | float
-MOST = 5_000_000  # grid points at which memory, not time, is the limit
-BATCH = 4000  # poses asked at once, so that progress can be told
+MAX_GRID_POINTS = 5_000_000  # grid points at which memory, not time, is the limit
+POSES_PER_BATCH = 4000  # poses asked at once, so that progress can be told
 
 
 @dataclass(frozen=True)
@@ -159,8 +159,8 @@ class JointMap(FrequencyMap):
     x=optional(reals),
     y=optional(reals),
     z=optional(reals),
-    points=whole(2, MOST),
-    count=whole(1, 10_000),
+    points=whole_number(2, MAX_GRID_POINTS),
+    count=whole_number(1, 10_000),
     method=one_of(*get_args(Method)),
     progress=optional(switch),
 )
@@ -225,7 +225,7 @@ def workspace(
         if joints is not None:
             raise SuppleError(f"{robot.name}: this map is over x, y and z, not joints")
         axes = [_axis(word, box[word], points) for word in "xyz"]
-        found = _asked(robot, "position", axes, count, method, progress)
+        found = _frequencies_on_grid(robot, "position", axes, count, method, progress)
         return WorkspaceMap(robot, found, *axes)
     each = architecture.coordinates()
     if not each:
@@ -235,12 +235,14 @@ def workspace(
             f"{', '.join(given)} of {robot.name}: arms are mapped over joints=, as in "
             "joints=[(-1, 1), 0.5]; x, y and z are for platforms, and for the tip of a mechanism"
         )
-    sides: list[Range] = [c.whole for c in each] if joints is None else listed("joints", joints)
+    sides: list[Range] = [c.whole for c in each] if joints is None else as_list("joints", joints)
     if len(sides) != len(each):
         raise SuppleError(f"joints has {len(sides)} entries: {robot.name} has {len(each)}")
     named = zip((c.key for c in each), sides, strict=True)
     axes = [_axis(f"joints, {name}", side, points) for name, side in named]
-    return JointMap(robot, _asked(robot, "theta", axes, count, method, progress), tuple(axes))
+    return JointMap(
+        robot, _frequencies_on_grid(robot, "theta", axes, count, method, progress), tuple(axes)
+    )
 
 
 def _axis(word: str, side: Range, points: int) -> Array:
@@ -253,13 +255,13 @@ def _axis(word: str, side: Range, points: int) -> Array:
     return np.linspace(ends[0], ends[1], points)
 
 
-def _asked(
+def _frequencies_on_grid(
     robot: Robot, word: str, axes: list[Array], count: int, method: Method, progress: bool | None
 ) -> Array:
     """omega (.., count) on the grid, its poses given by a word."""
     shape = tuple(len(axis) for axis in axes)
     total = int(np.prod([float(n) for n in shape]))
-    if total > MOST:
+    if total > MAX_GRID_POINTS:
         raise SuppleError(
             f"the grid has {total:,} points: give fewer points, or hold a coordinate at one value"
         )
@@ -268,14 +270,14 @@ def _asked(
     inside = architecture.reachable(flat, word)
     omega = np.full((len(flat), count), np.nan)
     places = np.flatnonzero(inside)
-    batches = [places[k : k + BATCH] for k in range(0, len(places), BATCH)]
-    for batch in _shown(batches, len(places), progress):
+    batches = [places[k : k + POSES_PER_BATCH] for k in range(0, len(places), POSES_PER_BATCH)]
+    for batch in _with_progress(batches, len(places), progress):
         asked: dict[str, Any] = {word: flat[batch]}
         omega[batch] = modes(robot, count=count, method=method, **asked).omega
     return omega.reshape(*shape, count)
 
 
-def _shown(batches: list[Any], total: int, progress: bool | None) -> Any:
+def _with_progress(batches: list[Any], total: int, progress: bool | None) -> Any:
     """The batches, with a progress bar on the way when one is wanted."""
     if not (len(batches) > 2 if progress is None else progress):
         yield from batches

@@ -18,7 +18,7 @@ __all__ = ["zeros_within"]
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
-CORE = 1e-10  # of the circle: what lies inside this smaller one is zero
+ZERO_RADIUS = 1e-10  # of the circle: what lies inside this smaller one is zero
 Determinant = Callable[[Complex], tuple[Complex, Array]]  # phase and logarithm of the size
 
 
@@ -29,7 +29,7 @@ def zeros_within(determinant: Determinant, top: float, poles: Array, rigid: int)
     determinant that is a pole too belongs to a mode that the path does not see, and is none.
     """
     radius = top**2 * (1 + 1e-9)
-    core = CORE * radius
+    core = ZERO_RADIUS * radius
     still = _winding(determinant, core)
     wanted = _winding(determinant, radius) - still
     found: list[complex] = []

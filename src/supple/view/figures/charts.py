@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...errors import SuppleError
 from ...studies.vibration.modes import Modes
 from ...studies.vibration.neighbourhood import coordinates_of
-from ..style import COLOURS, QUIET, finish, plain_ticks, shades, styled, wrapped
+from ..style import COLOURS, QUIET, finish, house_style, plain_ticks, shades, wrap_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +49,7 @@ def plot_map(modes: Modes, mode: int = 1, path: str | Path | None = None) -> Fig
     turned = [np.degrees(a) if c.unit == "rad" else a for a, c in zip(axes, each, strict=True)]
     names = [f"{c.name} ({'deg' if c.unit == 'rad' else 'm'})" for c in each]
     x, y = turned
-    with styled():
+    with house_style():
         figure, ax = plt.subplots(figsize=(5.6, 4.4), layout="constrained")
         drawn = ax.pcolormesh(
             x,
@@ -81,7 +81,7 @@ def plot_map(modes: Modes, mode: int = 1, path: str | Path | None = None) -> Fig
             told = f"lowest {z.min():.4g} Hz at the mark"
         plain_ticks(figure.colorbar(drawn, label=f"natural frequency {mode} (Hz)"))
         ax.set(xlabel=names[0], ylabel=names[1])
-        ax.set_title(wrapped(f"{modes.robot.name}: {told}", 4.6, 9))
+        ax.set_title(wrap_text(f"{modes.robot.name}: {told}", 4.6, 9))
         ax.grid(visible=False)
         return finish(figure, path)
 
@@ -101,7 +101,7 @@ def plot_time(
     if not panels:
         raise SuppleError("there is no panel to draw: give {'tip (m)': {'x': values}}")
     times = np.asarray(t, float)
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             len(panels),
             1,
@@ -143,7 +143,7 @@ def plot_root_locus(
     x = np.arange(len(roots), dtype=float) if values is None else np.asarray(values, float)
     if x.shape != (len(roots),):
         raise SuppleError(f"values has shape {x.shape}: give one for each of {len(roots)} rows")
-    with styled():
+    with house_style():
         figure, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
         # Each row in the order nearest to the row before it, so that lines follow roots
         from scipy.optimize import linear_sum_assignment
@@ -199,7 +199,7 @@ def plot_bode(
     hertz = np.asarray(omega, float) / (2 * math.pi)
     if not any(np.any(np.abs(np.asarray(values))) for values in responses.values()):
         raise SuppleError("every response is zero: a logarithmic magnitude needs one that is not")
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             2, 1, figsize=(6.4, 4.8), sharex=True, height_ratios=[2, 1], layout="constrained"
         )
@@ -223,5 +223,5 @@ def plot_bode(
         axes[1].set(xlabel="frequency (Hz)", ylabel="phase (deg)", yticks=quarter_turns)
         if len(responses) > 1:
             axes[0].legend(fontsize=8)
-        axes[0].set_title(wrapped(title, 5.8, 9))
+        axes[0].set_title(wrap_text(title, 5.8, 9))
         return finish(figure, path)

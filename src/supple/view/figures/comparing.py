@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...studies.drive.compare import Comparison
-from ..style import COLOURS, QUIET, finish, styled
+from ..style import COLOURS, QUIET, finish, house_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ def plot_comparison(found: Comparison, path: str | Path | None = None) -> Figure
     """Draw the tip's distance from its rest over time, and residuals and times by method."""
     import matplotlib.pyplot as plt
 
-    with styled():
+    with house_style():
         figure, axes = plt.subplot_mosaic(
             [["tip", "tip"], ["left", "time"]],
             figsize=(10.4, 7.0),

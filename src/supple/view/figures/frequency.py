@@ -12,7 +12,7 @@ from ...errors import SuppleError
 from ...studies.motion.state_space import StateSpace
 from ...studies.vibration.characteristic import Characteristic
 from ...studies.vibration.response import FrequencyResponse
-from ..style import COLOURS, QUIET, finish, styled
+from ..style import COLOURS, QUIET, finish, house_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,7 @@ def plot_frequency_response(
         for i, name in enumerate(found.inputs)
     ][:PATHS]
     shown = len(found.outputs) * len(found.inputs)
-    with styled():
+    with house_style():
         poles = found.poles.imag / (2 * np.pi)
         figure = _bode(found.frequency_hz, pairs, poles) if kind == "bode" else _nyquist(pairs)
         more = f" (the first {PATHS} of {shown} paths)" if shown > PATHS else ""
@@ -60,7 +60,7 @@ def plot_characteristic(
     omega = np.sort(np.concatenate([grid, found.omega * (1 - 1e-6), found.omega * (1 + 1e-6)]))
     values = found.scaled_determinant(omega)
     drawn = np.arcsinh(values / np.quantile(np.abs(values), 0.1))
-    with styled():
+    with house_style():
         figure = Figure(figsize=(7.0, 3.4))
         axes = figure.add_subplot()
         axes.axhline(0.0, color=QUIET, linewidth=0.8)
@@ -111,7 +111,7 @@ def plot_state_space(
     G = found.transfer(2j * np.pi * f)
     names = [each for each in names if np.abs(G[:, each[1], each[2]]).max() > 0] or names
     more = f" (the first {PATHS} of {len(names)} paths)" if len(names) > PATHS else ""
-    with styled():
+    with house_style():
         if kind == "step":
             figure = _steps(found, names[:PATHS])
         else:

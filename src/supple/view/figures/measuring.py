@@ -13,7 +13,7 @@ from ...measure.calibrate import Calibration
 from ...measure.identify import Identification
 from ...measure.resonances import Resonances
 from ...measure.where_to_measure import MeasurementPlan
-from ..style import COLOURS, QUIET, finish, styled
+from ..style import COLOURS, QUIET, finish, house_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +27,7 @@ def plot_resonances(found: Resonances, path: str | Path | None = None) -> Figure
     """Draw the spectrum with the fit and its peaks, and the stabilisation diagram."""
     import matplotlib.pyplot as plt
 
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             2, 1, figsize=(9, 6.4), sharex=True, layout="constrained", height_ratios=(2.2, 1)
         )
@@ -87,7 +87,7 @@ def plot_calibration(found: Calibration, path: str | Path | None = None) -> Figu
     """Draw the resonances, what each shaper leaves over frequency, and what each costs."""
     import matplotlib.pyplot as plt
 
-    with styled():
+    with house_style():
         figure, (left, right) = plt.subplots(
             1, 2, figsize=(11.5, 4.4), layout="constrained", width_ratios=(1.6, 1)
         )
@@ -126,7 +126,7 @@ def plot_identification(found: Identification, path: str | Path | None = None) -
     import matplotlib.pyplot as plt
 
     kinds = {e.kind for e in found._problem.experiments}
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
         _draw_fit(axes[0], found, kinds)
         left = found.normalised
@@ -199,7 +199,7 @@ def plot_plan(found: MeasurementPlan, path: str | Path | None = None) -> Figure:
     """Draw the poses that were chosen, and the deviations to expect."""
     import matplotlib.pyplot as plt
 
-    with styled():
+    with house_style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
         joints = found.theta.shape[1]
         for k, theta in enumerate(found.theta):

@@ -12,7 +12,7 @@ from ...arguments import one_of
 from ...equations.model import Model
 from ...errors import SuppleError
 from ...studies.motion.response import Response
-from ..style import COLOURS, QUIET, finish, styled, wrapped
+from ..style import COLOURS, QUIET, finish, house_style, wrap_text
 from .quantities import draw_panels, draw_paths, response_panels, response_path
 
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ def plot_response(
     family, alike = architecture_of(found.model.robot), dict[int, list[int]]()
     for i, link in enumerate(found.model.chain.links):
         if link.inv.count:  # links of one part, as in the legs of a Delta, share a panel
-            alike.setdefault(id(family.described(link.name)), []).append(i)
+            alike.setdefault(id(family.part_of_segment(link.name)), []).append(i)
     panels = _panels(found, list(alike.values())[:MOST])
     columns = 2 if len(panels) <= 6 else 3
     rows = -(-len(panels) // columns)
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             rows,
             columns,
@@ -88,7 +88,7 @@ def plot_response(
             read = f"deflection {model.reading.deflection}"
             title = f"{model.robot.name}: {model.size} coordinates, {read}, {found.method}"
             title += "" if found.complete else f"\n{found.message}"
-        figure.suptitle(wrapped(title, 4.4 * columns, 9), fontsize=9)
+        figure.suptitle(wrap_text(title, 4.4 * columns, 9), fontsize=9)
     return finish(figure, path)
 
 
@@ -172,9 +172,11 @@ def plot_link_shapes(
         )
     # Links made to one description, as in the legs of a Delta, have the same shapes.
     family = architecture_of(model.robot)
-    bent = list({id(family.described(link.name)): link for link in reversed(bent)}.values())[::-1]
+    bent = list({id(family.part_of_segment(link.name)): link for link in reversed(bent)}.values())[
+        ::-1
+    ]
     bent = bent[:MAX_SHAPES]
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             1, len(bent), figsize=(3.6 * len(bent), 2.8), squeeze=False, layout="constrained"
         )

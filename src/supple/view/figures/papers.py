@@ -15,7 +15,7 @@ from ...papers.theodore import PaperMotion
 from ...studies.motion.path_response import PathResponse
 from ...studies.motion.response import Response
 from ...studies.vibration.modes import Modes
-from ..style import COLOURS, QUIET, finish, styled
+from ..style import COLOURS, QUIET, finish, house_style
 from .motion import plot_link_shapes, plot_response
 from .paths import (
     plot_circle_frequencies,
@@ -50,7 +50,7 @@ def plot_joint_flexibility(
     """
     import matplotlib.pyplot as plt
 
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             10, 3, figsize=(8.5, 18), sharex=True, sharey="row", layout="constrained"
         )
@@ -92,33 +92,33 @@ def draw(found: Reproduction, folder: str | Path) -> list[Path]:
         if isinstance(result, JointFlexibility):
             for springs in result.frequency_hz:
                 written.append(target / f"{base}-{springs}.png")
-                _closed(plot_joint_flexibility(result, written[-1], springs))
+                _close_figure(plot_joint_flexibility(result, written[-1], springs))
         elif isinstance(result, Modes):
             written.append(target / f"{base}.png")
-            _closed(plot_modes(result, written[-1]))
+            _close_figure(plot_modes(result, written[-1]))
         elif isinstance(result, PaperMotion):
             written.append(target / f"{base}.png")
-            _closed(plot_paper_motion(result, name, written[-1]))
+            _close_figure(plot_paper_motion(result, name, written[-1]))
         elif isinstance(result, Response):
             written.append(target / f"{base}.png")
-            _closed(plot_response(result, written[-1], title=name))
+            _close_figure(plot_response(result, written[-1], title=name))
         elif isinstance(result, CircleFrequencies):
             written.append(target / f"{base}.png")
-            _closed(plot_circle_frequencies(result, written[-1]))
+            _close_figure(plot_circle_frequencies(result, written[-1]))
         elif isinstance(result, PathResponse):
             written.append(target / f"{base}.png")
-            _closed(plot_path_response(result, written[-1]))
+            _close_figure(plot_path_response(result, written[-1]))
             written.append(target / f"{base}-links.png")
-            _closed(plot_link_deflections(result, written[-1]))
+            _close_figure(plot_link_deflections(result, written[-1]))
             written.append(target / f"{base}-path.png")
-            _closed(plot_path_in_space(result, written[-1]))
+            _close_figure(plot_path_in_space(result, written[-1]))
         elif isinstance(result, Model):
             written.append(target / f"{base}.png")
-            _closed(plot_link_shapes(result, written[-1], title=name))
+            _close_figure(plot_link_shapes(result, written[-1], title=name))
     return written
 
 
-def _closed(figure: Figure) -> None:
+def _close_figure(figure: Figure) -> None:
     import matplotlib.pyplot as plt
 
     plt.close(figure)

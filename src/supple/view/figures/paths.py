@@ -13,7 +13,7 @@ from ...errors import SuppleError
 from ...papers.kuo import CircleFrequencies
 from ...studies.motion.path_response import PathResponse
 from ...studies.vibration.workspace import JointMap, WorkspaceMap
-from ..style import COLOURS, QUIET, finish, plain_ticks, shades, styled, wrapped
+from ..style import COLOURS, QUIET, finish, house_style, plain_ticks, shades, wrap_text
 from ..wording import motors_of
 from .quantities import Panel, draw_panels, draw_paths
 
@@ -58,7 +58,7 @@ def plot_path_response(
         panels = _effort_panels(response) if what == "efforts" else _variation_panels(response)
         return draw_panels(response.t, panels, f"{response.robot.name}: {what}", path)
 
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.2), sharex=True, layout="constrained")
         ax = axes[0, 0]
         moved = response.wanted - response.wanted[0]
@@ -90,7 +90,7 @@ def plot_path_response(
             if not response.path.periodic and response.t[-1] > response.path.duration:
                 ax.axvline(response.path.duration, color=QUIET, lw=0.8, ls=":")
         note = "" if response.small else "\nbends more than a linear model can be trusted with"
-        figure.suptitle(wrapped(f"{response.robot.name} along its path{note}", 9.0), fontsize=10)
+        figure.suptitle(wrap_text(f"{response.robot.name} along its path{note}", 9.0), fontsize=10)
         return finish(figure, path)
 
 
@@ -149,7 +149,7 @@ def plot_workspace(
     low, high = np.nanmin(values[:, :, heights]), np.nanmax(values[:, :, heights])
     levels = _levels(low, high)
     rows, columns = (1, len(heights)) if len(heights) < 3 else (2, 2)
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             rows,
             columns,
@@ -186,7 +186,7 @@ def plot_workspace(
         told = "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
         told = architecture_of(found.robot).inside + told
         told = f"{found.robot.name}: lowest natural frequency{told}"
-        figure.suptitle(wrapped(told, 4.4 * columns), fontsize=10)
+        figure.suptitle(wrap_text(told, 4.4 * columns), fontsize=10)
         return finish(figure, path)
 
 
@@ -217,7 +217,7 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
         c, along = architecture_of(found.robot).coordinates()[k], found.theta[k]
         unit, along = ("m", along) if c.unit == "m" else ("deg", np.degrees(along))
         named.append((f"{c.name} ({unit})", along))
-    with styled():
+    with house_style():
         figure, ax = plt.subplots(figsize=(5.6, 4.4), layout="constrained")
         if len(shown) < 2:
             (label, along), *_ = named or [("pose", np.zeros(1))]
@@ -242,7 +242,7 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
         told += "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
         told = architecture_of(found.robot).inside + told
         told = f"{found.robot.name}: lowest natural frequency{told}"
-        figure.suptitle(wrapped(told, 5.4), fontsize=10)
+        figure.suptitle(wrap_text(told, 5.4), fontsize=10)
         return finish(figure, path)
 
 
@@ -255,7 +255,7 @@ def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = 
 
     degrees = np.degrees(found.angle)
     titles = ("reading `paper` (the printed model, n = 1)", "right model, exact")
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.4), sharex=True, layout="constrained")
         for column, omega in enumerate((found.paper, found.right)):
             for row in range(2):
@@ -302,12 +302,12 @@ def plot_link_deflections(
     # Links made to one description, as in the legs of a Delta, share a column.
     groups: dict[int, list[str]] = {}
     for name in names:
-        part = architecture_of(response.robot).described(name)
+        part = architecture_of(response.robot).part_of_segment(name)
         groups.setdefault(id(part), []).append(name)
     columns = list(groups.values()) if len(groups) < len(names) else [names]
     if not kinds:
         raise SuppleError("no link of this robot bends: there is no deflection to draw")
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             len(kinds),
             len(columns),

@@ -19,7 +19,7 @@ from ...studies.vibration.modes import Modes
 from ...studies.vibration.shapes import Shapes
 from ...studies.vibration.theories import Theories
 from ..scene.scene import running, told_pose
-from ..style import COLOURS, QUIET, finish, styled, wrapped
+from ..style import COLOURS, QUIET, finish, house_style, wrap_text
 from ..wording import tidy
 
 if TYPE_CHECKING:
@@ -67,13 +67,13 @@ def plot_modes(
     proven = modes.certified
     certified = f"certified{inside}" if proven else f"by {modes.method}, not certified"
     title = f"{modes.robot.name}, {pose}, joints {modes.joints}, {certified}"
-    heading, titles = wrapped(title, 0.95 * wide), _titles(modes, shapes, wide / columns)
+    heading, titles = wrap_text(title, 0.95 * wide), _titles(modes, shapes, wide / columns)
     lines = max(title.count("\n") for title in titles) - 1, heading.count("\n")
     # inches a row of panels needs so that nothing overlaps and little is left empty
     width, height, _ = np.ptp(box, axis=1)
     row_height = 3.0 if spatial else 2.4 * min(max(height / width, 0.4), 2.0) + 0.95
     tall = (row_height + 0.14 * lines[0]) * rows + 0.4 + 0.16 * lines[1]
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             rows,
             columns,
@@ -107,7 +107,7 @@ def _titles(modes: Modes, shapes: Shapes, inches: float) -> list[str]:
     for mode, value in enumerate(modes.frequency_hz):
         hertz = f"{value:.4g}" if value < 1e4 else f"{value:.6g}"
         told.append(f"mode {mode + 1}: {hertz} Hz\n{shapes.kind(mode)}")
-    return [wrapped(words, inches - 0.4, 9) for words in told]
+    return [wrap_text(words, inches - 0.4, 9) for words in told]
 
 
 EXAGGERATION = 0.12  # largest drawn displacement over the arm's extent
@@ -211,7 +211,7 @@ def plot_theories(compared: Theories, path: str | Path | None = None, points: in
     wide = max(3.0 * columns, 5.0)
     width, height, _ = np.ptp(box, axis=1)
     row_height = 3.0 if spatial else 2.4 * min(max(height / width, 0.4), 2.0) + 1.2
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             rows,
             columns,
@@ -259,7 +259,7 @@ def plot_theories(compared: Theories, path: str | Path | None = None, points: in
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
         pose = told_pose(compared.robot, compared.theta, compared.position)
         heading = f"{compared.robot.name}, {pose}, joints {compared.joints}; percent from "
-        figure.suptitle(wrapped(heading + compared.reference, 0.95 * wide), fontsize=10)
+        figure.suptitle(wrap_text(heading + compared.reference, 0.95 * wide), fontsize=10)
         return finish(figure, path)
 
 
@@ -289,7 +289,7 @@ def plot_frequencies(
         x, name, unit = running(modes)
         label = f"{name} ({unit})" if unit else name or "configuration"
     along, name = np.array(vector(len(modes.omega))("x", x)), label or "x"
-    with styled():
+    with house_style():
         figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
         for mode, values in enumerate(modes.frequency_hz.T):
             mark = "o" if len(along) == 1 else None
@@ -312,7 +312,7 @@ def plot_frequencies(
             ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
         ax.set_ylabel("natural frequency (Hz)")
         told = f"{modes.robot.name}, joints {modes.joints}, {modes.omega.shape[1]} modes"
-        ax.set_title(wrapped(told, 5.6, 9))
+        ax.set_title(wrap_text(told, 5.6, 9))
         if log:
             ax.set_yscale("log")
             low, high = ax.get_ylim()
@@ -334,7 +334,7 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
     extent = float(np.ptp(points, axis=0).max())
     scale = EXAGGERATION * extent / largest if largest else 1.0
     planar = architecture_of(sag.robot).planar
-    with styled():
+    with house_style():
         wide, high, _ = np.ptp(box, axis=1)
         tall = min(max(5.2 * high / wide, 1.4), 5.0) + 1.0 if planar else 4.8
         figure = plt.figure(figsize=(5.8, tall), layout="constrained")
@@ -346,5 +346,5 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
             set_spatial_axes(ax, box, sag.robot)
         moved = f"tip moves ({', '.join(tidy(1e3 * sag.tip_displacement, 3))}) mm"
         much = f"drawn {scale:.3g} times larger" if largest else "nothing loads it"
-        ax.set_title(wrapped(f"{sag.robot.name}: {moved}, {much}", 5.4, 9))
+        ax.set_title(wrap_text(f"{sag.robot.name}: {moved}, {much}", 5.4, 9))
         return finish(figure, path)

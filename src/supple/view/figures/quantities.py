@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...robot import Robot
-from ..style import COLOURS, QUIET, finish, styled, wrapped
+from ..style import COLOURS, QUIET, finish, house_style, wrap_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +46,7 @@ def draw_panels(t: Array, panels: Sequence[Panel], title: str, path: str | Path 
     shown = list(panels)[:MAX_PANELS]
     columns = 1 if len(shown) <= 3 else 2 if len(shown) <= 12 else 3
     rows = -(-len(shown) // columns)
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             rows,
             columns,
@@ -77,7 +77,7 @@ def draw_panels(t: Array, panels: Sequence[Panel], title: str, path: str | Path 
             places[last].tick_params(labelbottom=True)
         more = "" if len(panels) == len(shown) else f" ({len(shown)} of {len(panels)} drawn)"
         figure.suptitle(
-            wrapped(title + more, 6.5 if columns == 1 else 4.2 * columns, 9), fontsize=9
+            wrap_text(title + more, 6.5 if columns == 1 else 4.2 * columns, 9), fontsize=9
         )
     return finish(figure, path)
 
@@ -91,7 +91,7 @@ def draw_paths(
     architecture = architecture_of(robot)
     planar = architecture.planar
     dimensions = slice(0, 2) if planar else slice(0, 3)
-    with styled():
+    with house_style():
         figure = plt.figure(figsize=(6, 5.2), layout="constrained")
         ax: Any = figure.add_subplot(**({} if planar else {"projection": "3d"}))
         if wanted is not None:

@@ -16,7 +16,7 @@ from ...studies.configuration import where
 from ...studies.vibration.neighbourhood import usual_pose
 from ..scene.drawing import MeshPart, draw_rods, draw_visuals
 from ..scene.scene import poses_of, told_pose
-from ..style import COLOURS, QUIET, finish, styled, wrapped
+from ..style import COLOURS, QUIET, finish, house_style, wrap_text
 from .plots import limits_of, set_planar_axes, set_spatial_axes
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def plot_robot(
     rows = -(-count // columns)
     width, height, _ = np.ptp(box, axis=1)
     panel_height = 3.4 * min(max(height / width, 0.35), 1.6) + 0.8 if planar else 4.0
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             rows,
             columns,
@@ -110,7 +110,7 @@ def plot_robot(
             else:
                 set_spatial_axes(ax, box, robot)
             here = None if asked.position is None else asked.position[number]
-            ax.set_title(wrapped(told_pose(robot, asked.theta[number], here), 3.2, 9), fontsize=9)
+            ax.set_title(wrap_text(told_pose(robot, asked.theta[number], here), 3.2, 9), fontsize=9)
         figure.suptitle(robot.name, fontsize=10)
     return finish(figure, path)
 

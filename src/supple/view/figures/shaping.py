@@ -9,7 +9,7 @@ import numpy as np
 
 from ...control.shaping import residual_amplitude
 from ...studies.drive.shape import ShapedMove
-from ..style import COLOURS, QUIET, finish, styled
+from ..style import COLOURS, QUIET, finish, house_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ def plot_shaped(found: ShapedMove, path: str | Path | None = None) -> Figure:
     """Draw position and speed before and after shaping, and the vibration left over frequency."""
     import matplotlib.pyplot as plt
 
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(1, 3, figsize=(12.4, 3.6), layout="constrained")
         for move, style, name in ((found.before, "--", "as given"), (found.after, "-", "shaped")):
             v = np.gradient(move.positions, move.t, axis=0)

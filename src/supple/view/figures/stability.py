@@ -9,7 +9,7 @@ import numpy as np
 
 from ...papers.theodore import PaperMotion
 from ...studies.motion.stability import Stability
-from ..style import COLOURS, QUIET, finish, styled
+from ..style import COLOURS, QUIET, finish, house_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +33,7 @@ def plot_stability(found: Stability, path: str | Path | None = None) -> Figure:
     if slides:
         panels += [("roots beta", found.beta), ("V of (41) (J)", found.lyapunov)]
     rows = len(panels) // 2
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             rows, 2, figsize=(9, 2.4 * rows), sharex=True, layout="constrained"
         )
@@ -71,7 +71,7 @@ def plot_paper_motion(found: PaperMotion, title: str, path: str | Path | None = 
         "Fig. 7": _eigenvalues,
         "Fig. 8": _roots,
     }[title[:6]]
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(
             *_LAYOUT[title[:6]], figsize=(8, 6), sharex=True, squeeze=False, layout="constrained"
         )

@@ -10,7 +10,7 @@ import numpy as np
 from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...studies.design.track import Tracks
-from ..style import COLOURS, QUIET, finish, plain_ticks, shades, styled
+from ..style import COLOURS, QUIET, finish, house_style, plain_ticks, shades
 from ..wording import key_label
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
         raise SuppleError("only modes over a grid are drawn: use to_dataframe() for the rest")
     hertz: Any = found["omega"] / (2 * np.pi)
     keys = [str(k) for k in hertz.dims if k != "mode" and found.sizes[k] > 1]
-    with styled():
+    with house_style():
         if len(keys) < 2:
             figure, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
             key = keys[0] if keys else str(hertz.dims[0])
@@ -88,7 +88,7 @@ def plot_tracks(found: Tracks, path: str | Path | None = None) -> Figure:
     """Draw every branch in its own colour; rings mark veerings, crosses crossings."""
     import matplotlib.pyplot as plt
 
-    with styled():
+    with house_style():
         figure, ax = plt.subplots(figsize=(8.2, 4.6), layout="constrained")
         hertz = found.frequency_hz
         for b, kind in enumerate(found.kinds):

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...architectures.kinds import architecture_of
 from ...control.matching import names_place
-from ...control.trajectories import Guided, Trajectory
-from ..style import COLOURS, finish, styled, wrapped
+from ...control.trajectories import Trajectory, TrajectoryWithDetails
+from ..style import COLOURS, finish, house_style, wrap_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,7 +51,7 @@ def plot_trajectory(
     unit = units_of(found)
     rates = [unit, per_time(unit, "s"), per_time(unit, "s²")]
     labels = ("position", "velocity", "acceleration")
-    with styled():
+    with house_style():
         figure, axes = plt.subplots(3, 1, figsize=(7.2, 6.4), sharex=True, layout="constrained")
         for ax, values, label, per in zip(axes, motion, labels, rates, strict=True):
             for j, name in enumerate(names[:MAX_LINES]):
@@ -60,14 +60,14 @@ def plot_trajectory(
         axes[0].legend(loc="best", fontsize=8, ncols=2)
         axes[-1].set(xlabel="time (s)", xlim=(0.0, end))
         if not title:
-            kept = found.trajectory if isinstance(found, Guided) else found
+            kept = found.trajectory if isinstance(found, TrajectoryWithDetails) else found
             word = type(found).__name__
             title = f"{word}: {kept.duration:.4g} s, {found.size} coordinates"
             if found.periodic:
                 title += ", over and over"
             if found.size > MAX_LINES:
                 title += f" ({MAX_LINES} of them drawn)"
-        figure.suptitle(wrapped(title, 7.0, 10), fontsize=10)
+        figure.suptitle(wrap_text(title, 7.0, 10), fontsize=10)
     return finish(figure, path)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import SuppleError
 from .parameters import Parameter, numbers_of, parameter, usual_parameters
-from .questions import AS_GIVEN, MOST_MODES, THEORIES, Question, sliders, turned
+from .questions import AS_GIVEN, MOST_MODES, THEORIES, StudioQuestion, slider_to_si, sliders
 from .stage import COLOURINGS, Stage, add_dark
 from .tables import legend, sentence
 
@@ -123,10 +123,10 @@ class Controls:
             for handle in (self.theory, self.joints, self.count, self.payload):
                 handle.on_update(asked)
 
-    def question(self) -> Question:
+    def question(self) -> StudioQuestion:
         """Return what the panel asks now."""
         pose = tuple(
-            turned(float(slider.value), c.unit)
+            slider_to_si(float(slider.value), c.unit)
             for slider, c in zip(self.sliders, self.coordinates, strict=True)
         )
         changes = []
@@ -134,7 +134,7 @@ class Controls:
             value = float(slider.value) / each.unit[1]
             if abs(value - each.value) > 0.5 * each.step:  # where it began the file's own value
                 changes.append((each.path, value))
-        return Question(
+        return StudioQuestion(
             self.robot,
             pose,
             str(self.theory.value),
@@ -145,7 +145,7 @@ class Controls:
         )
 
     @property
-    def picked(self) -> int:
+    def mode_index(self) -> int:
         """Index of the mode picked."""
         return int(str(self.mode.value).split()[-1]) - 1
 
@@ -158,7 +158,7 @@ class Controls:
     def offer(self, count: int) -> None:
         """Offer that many modes to pick from."""
         if len(self.mode.options) != count:
-            keep = min(self.picked, count - 1)
+            keep = min(self.mode_index, count - 1)
             names = tuple(f"mode {k + 1}" for k in range(count))
             self.mode.options, self.mode.value = names, names[keep]
 

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from ...errors import SuppleError
 
-__all__ = ["Door", "bound", "check_host", "is_loopback"]
+__all__ = ["AccessControl", "bind_socket", "check_host", "is_loopback"]
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 NEXT_PORTS = 100  # tried after a busy one
@@ -62,7 +62,7 @@ def check_host(host: str, listen_on_network: bool) -> None:
         )
 
 
-def bound(host: str, port: int) -> socket.socket:
+def bind_socket(host: str, port: int) -> socket.socket:
     """Return a socket bound to a host at the first free port from `port` on.
 
     A host that is no address of this machine, and ports that are all busy, are told at once.
@@ -104,7 +104,7 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 @dataclass(frozen=True)
-class Door:
+class AccessControl:
     """Who may come in: hosts by which this server is called, origins of other pages.
 
     Attributes:
@@ -155,15 +155,15 @@ class Door:
         very address that the request was sent to, or an allowed one; never `null`. Another
         address of the same machine and port may be another machine's, or another server's.
         """
-        called = _split(f"//{host}") if host else None
+        called = _split_address(f"//{host}") if host else None
         if called is None:
             return False
-        proxies = [_split(allowed) for allowed in self.origins]
+        proxies = [_split_address(allowed) for allowed in self.origins]
         if not self._ours(called[1]) and called[1] not in [p[1] for p in proxies if p]:
             return False
         if origin is None:
             return True
-        page = _split(origin)
+        page = _split_address(origin)
         if page is None:
             return False
         scheme, name, port = page
@@ -242,7 +242,7 @@ class Door:
                 answer.headers["X-Content-Type-Options"] = "nosniff"
             return answer
 
-        class Guarded(ServerConnection):
+        class GuardedConnection(ServerConnection):
             """A connection that hands on only what the studio can mean."""
 
             async def recv(self, decode: bool | None = None) -> Any:
@@ -255,14 +255,14 @@ class Door:
 
         return {
             "process_request": process,
-            "create_connection": Guarded,
+            "create_connection": GuardedConnection,
             "logger": self.quiet,
             "max_size": LARGEST,
             "open_timeout": OPENING,
         }
 
 
-def _split(address: str) -> tuple[str, str | None, int | None] | None:
+def _split_address(address: str) -> tuple[str, str | None, int | None] | None:
     """Scheme, host and port of an origin or of `//host`, or None."""
     try:
         parts = urlsplit(address)

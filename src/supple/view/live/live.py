@@ -16,7 +16,7 @@ from ...studies.vibration.modes import Modes, modes
 from ...studies.vibration.neighbourhood import usual_pose
 from ..scene.scene import Scene
 from ..scene.scenes import is_elastic
-from .door import Door, bound, check_host, is_loopback
+from .door import AccessControl, bind_socket, check_host, is_loopback
 from .stage import dress
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def serve(
         raise SuppleError(f"port is {port!r}: give a whole number from 0 to 65535")
     check_host(host, listen_on_network)
     origins = (allow_origin,) if isinstance(allow_origin, str) else tuple(allow_origin)
-    Door(host, port, origins)  # wrong origins are told before anything is computed
+    AccessControl(host, port, origins)  # wrong origins are told before anything is computed
     found: Modes | Report | Robot
     if isinstance(thing, Robot):
         pose = usual_pose(thing) if pose is None else pose
@@ -151,8 +151,8 @@ def _server(host: str, port: int, origins: tuple[str, ...]) -> viser.ViserServer
         from viser import _messages
     except ImportError:
         raise SuppleError("the studio needs viser: pip install viser") from None
-    listening = bound(host, port)
-    door = Door(host, listening.getsockname()[1], origins)
+    listening = bind_socket(host, port)
+    door = AccessControl(host, listening.getsockname()[1], origins)
     made: list[viser.ViserServer] = []
     try:
         with contextlib.redirect_stdout(io.StringIO()), door.guarding(listening, made):

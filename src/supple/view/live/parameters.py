@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...arguments import number, shown
-from ...editing import dumped
+from ...arguments import brief, number
+from ...editing import as_plain_data
 from ...errors import SuppleError
 from ...robot import Robot
 from ...values import unit_of
@@ -59,7 +59,7 @@ def numbers_of(robot: Robot) -> dict[str, float]:
     latter gives that link a section of its own.
     """
     found: dict[str, float] = {}
-    data = dict(dumped(robot))
+    data = dict(as_plain_data(robot))
     data.pop("supple", None)
 
     def look(part: Any, path: str) -> None:
@@ -92,7 +92,7 @@ def parameter(robot: Robot, path: str, ends: Any = None) -> Parameter:
     if ends is None:
         return Parameter(path, value, value / WIDTH, value * WIDTH)
     if not isinstance(ends, tuple | list) or len(ends) != 2:
-        raise SuppleError(f"{path} is {shown(ends)}: give the ends of its slider, (low, high)")
+        raise SuppleError(f"{path} is {brief(ends)}: give the ends of its slider, (low, high)")
     low, high = (number(0, above=True)(path, end) for end in ends)
     if not low < high:
         raise SuppleError(f"{path} runs from {low:g} to {high:g}: give the lower end first")

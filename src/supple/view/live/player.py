@@ -55,7 +55,7 @@ class Player:
             unit = f" ({self.track.unit})" if self.track.unit else ""
             fine = (last - first) / 1000
             self.time = gui.add_slider(f"{self.track.name}{unit}", first, last, fine, first)
-            self.time.on_update(self._scrubbed)
+            self.time.on_update(self._on_slider)
             timed = self.track.kind == "time"
             self.speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", visible=timed)
         self._looks(gui)
@@ -92,20 +92,20 @@ class Player:
         if len(self.scene.shapes) > 1:
             names = tuple(f"mode {shape.number}" for shape in self.scene.shapes)
             self.mode = gui.add_dropdown("mode", names)
-            self.mode.on_update(self._moved)
+            self.mode.on_update(self._on_frame)
         sized, plainly = self.scene.scale is not None, self.scene.true_scale
         first = "plain" if plainly else "displacement"
         self.colour = gui.add_dropdown("colour by", COLOURINGS, initial_value=first)
-        self.colour.on_update(self._looked)
+        self.colour.on_update(self._on_appearance)
         self.legend = gui.add_html(colour_legend(first, self.scene))
         self.amplitude: Any = None
         if not plainly:
             top = 4 * (self.scene.scale or 0.5)
             word = "times larger" if sized else "amplitude"
             self.amplitude = gui.add_slider(word, 0.0, top, top / 200, self.scene.scale or 1.0)
-            self.amplitude.on_update(self._looked)
+            self.amplitude.on_update(self._on_appearance)
         self.names = gui.add_checkbox("names", False)
-        self.names.on_update(self._looked)
+        self.names.on_update(self._on_appearance)
         add_dark(gui, self.stage)
 
     # -- drawing --------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class Player:
         return int(np.argmin(np.abs(self.t - self._now)))
 
     @property
-    def picked(self) -> int:
+    def shape_index(self) -> int:
         """Index of the shape drawn."""
         return 0 if self.mode is None else int(str(self.mode.value).split()[-1]) - 1
 
@@ -130,7 +130,7 @@ class Player:
     def _draw(self) -> None:
         swings = self.scene.scale is None and not self.scene.true_scale
         much = self.much * (math.cos(self._phase) if swings else 1.0)
-        wanted = (self.at, self.picked, much, str(self.colour.value), bool(self.names.value))
+        wanted = (self.at, self.shape_index, much, str(self.colour.value), bool(self.names.value))
         with self._lock:
             if wanted != self._drawn:
                 self.stage.draw(much, wanted[3], wanted[0], wanted[1])
@@ -141,24 +141,24 @@ class Player:
         self._now = x
         if self.time is not None:
             self.time.value = x
-        self._moved()
+        self._on_frame()
 
-    def _scrubbed(self, event: Any) -> None:
+    def _on_slider(self, event: Any) -> None:
         """A reader moved the slider; what the player itself writes there is no news."""
         if event.client is not None:
             self._now = float(self.time.value)
-            self._moved()
+            self._on_frame()
 
-    def _moved(self, *_: Any) -> None:
+    def _on_frame(self, *_: Any) -> None:
         self._draw()
         self._tell()
 
-    def _looked(self, *_: Any) -> None:
+    def _on_appearance(self, *_: Any) -> None:
         """A reader changed colours, names or how much larger it is drawn."""
         self.legend.content = colour_legend(str(self.colour.value), self.scene)
         self.stage.name_links(bool(self.names.value))
         self._trace()
-        self._moved()
+        self._on_frame()
 
     def _trace(self) -> None:
         if self.track.kind != "time":
@@ -180,7 +180,9 @@ class Player:
             self.time.value = self._now
         if len(self.track.frequency_hz) == len(self.t) and self.scene.shapes:
             kinds = self.track.kinds[self.at] if self.track.kinds else None
-            self.table.content = modes_table(self.track.frequency_hz[self.at], kinds, self.picked)
+            self.table.content = modes_table(
+                self.track.frequency_hz[self.at], kinds, self.shape_index
+            )
         self._mark()
 
     def _mark(self, *_: Any) -> None:
@@ -206,7 +208,7 @@ class Player:
             if self.track.kind == "time":
                 at = self._now + (step * float(self.speed.value))
                 self._now = at if at <= self.t[-1] else float(self.t[0])
-            self._moved()
+            self._on_frame()
 
     # -- saving ---------------------------------------------------------------------------------
 

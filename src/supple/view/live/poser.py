@@ -14,7 +14,7 @@ from ...errors import SuppleError
 from ...robot import Robot
 from ..page.reports import Report, report
 from ..scene.scene import robot_scene
-from .questions import sliders, turned
+from .questions import slider_to_si, sliders
 from .sending import Saving
 from .stage import Stage, add_dark
 from .tables import sentence
@@ -72,7 +72,7 @@ class Poser:
     def pose(self) -> dict[str, list[float]]:
         """Pose that the sliders give, rad and m."""
         each = zip(self.sliders, self.coordinates, strict=True)
-        return {self._word: [turned(float(slider.value), c.unit) for slider, c in each]}
+        return {self._word: [slider_to_si(float(slider.value), c.unit) for slider, c in each]}
 
     def _say(self, words: str, wrong: bool = False) -> None:
         self.status.content = sentence(words, wrong)

@@ -20,12 +20,12 @@ __all__ = [
     "AS_GIVEN",
     "MOST_MODES",
     "THEORIES",
-    "Question",
-    "along",
+    "StudioQuestion",
     "ask",
+    "frequencies_along",
     "only",
+    "slider_to_si",
     "sliders",
-    "turned",
 ]
 
 Array = NDArray[np.float64]
@@ -35,7 +35,7 @@ MOST_MODES = 30
 
 
 @dataclass(frozen=True)
-class Question:
+class StudioQuestion:
     """All the reader can set. `pose`: radians, metres, or the platform's place; payload in kg.
 
     `changes`: paths of the robot's file and their values, SI.
@@ -50,7 +50,7 @@ class Question:
     changes: tuple[tuple[str, float], ...] = ()
 
 
-def ask(question: Question) -> Modes:
+def ask(question: StudioQuestion) -> Modes:
     """Return the modes asked for; bad entries raise a sentence."""
     if not 1 <= question.count <= MOST_MODES:
         raise SuppleError(
@@ -77,7 +77,7 @@ def ask(question: Question) -> Modes:
     return modes(robot.with_(changes) if changes else robot, count=question.count, **choice)
 
 
-def along(question: Question, k: int, values: Array) -> Array:
+def frequencies_along(question: StudioQuestion, k: int, values: Array) -> Array:
     """Return frequencies (F, count), Hz, at values of coordinate k; NaN out of reach."""
     poses = np.repeat(np.asarray(question.pose)[None], len(values), axis=0)
     poses[:, k] = values
@@ -86,7 +86,9 @@ def along(question: Question, k: int, values: Array) -> Array:
     except SuppleError:
         if len(values) == 1:
             return np.full((1, question.count), np.nan)
-    return np.concatenate([along(question, k, values[i : i + 1]) for i in range(len(values))])
+    return np.concatenate(
+        [frequencies_along(question, k, values[i : i + 1]) for i in range(len(values))]
+    )
 
 
 def only(found: Modes, mode: int) -> tuple[Modes, int]:
@@ -109,6 +111,6 @@ def sliders(robot: Robot) -> tuple[Coordinate, ...]:
     )
 
 
-def turned(value: float, unit: str) -> float:
+def slider_to_si(value: float, unit: str) -> float:
     """Return a slider's value in SI units."""
     return math.radians(value) if unit == "°" else value

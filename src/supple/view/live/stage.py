@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..scene.posing import Bent, Riders, bend, bend_in_place, exaggeration, rods, strips
+from ..scene.posing import BentLinks, Riders, bend, bend_in_place, exaggeration, rods, strips
 from ..scene.scene import Cloud, Scene, quaternions
 from .ground import Ground, add_light
 
@@ -67,7 +67,7 @@ def add_dark(gui: Any, stage: Stage) -> None:
     box.on_update(changed)
 
 
-def mapped(values: Array) -> NDArray[np.uint8]:
+def colour_map(values: Array) -> NDArray[np.uint8]:
     """Return colours (N, 3) of values from 0 to 1."""
     x = np.clip(values, 0, 1) * (len(MAP) - 1)
     return np.stack([np.interp(x, range(len(MAP)), channel) for channel in MAP.T], -1).astype(
@@ -271,7 +271,7 @@ class Stage:
         self.server.scene.add_point_cloud(
             "/cloud",
             cloud.places,
-            mapped((cloud.values - low) / (high - low or 1.0)),
+            colour_map((cloud.values - low) / (high - low or 1.0)),
             point_size=0.006 * extent,
             point_shape="circle",
             point_shading="flat",
@@ -289,12 +289,12 @@ class Stage:
         return [
             np.tile(RIGID if link.rigid else PLAIN, (len(along), 1))
             if colouring == "plain" or link.rigid
-            else mapped(along)
+            else colour_map(along)
             for link, along in zip(self.scene.links, middle, strict=True)
         ]
 
 
-def _draw_rods(handle: Any, scene: Scene, bent: Bent) -> None:
+def _draw_rods(handle: Any, scene: Scene, bent: BentLinks) -> None:
     """Rods between two links, which are bent in base axes."""
     long = [solid for solid in scene.solids if solid.kind == "rod"]
     middle, turned, length = rods(long, bent)

@@ -17,7 +17,7 @@ from ...studies.vibration.modes import Modes
 from ..page.reports import Report, report
 from ..scene.scene import Cloud, modes_scene
 from .controls import Controls
-from .questions import Question, along, ask, only, turned
+from .questions import StudioQuestion, ask, frequencies_along, only, slider_to_si
 from .sending import Saving
 from .stage import Stage
 from .tables import colour_legend, curves_plot, legend, modes_table
@@ -52,9 +52,11 @@ class Studio:
         self._wanted, self._stopped = threading.Event(), threading.Event()
         self._changed = time.perf_counter()
         self._curve: tuple[Any, Array, Array] | None = None
-        self._seen: Question | None = None
+        self._seen: StudioQuestion | None = None
         self._told = ""
-        self.controls = Controls(server, found, self.stage, self._asked, self._looked, vary)
+        self.controls = Controls(
+            server, found, self.stage, self._request_answer, self._on_appearance, vary
+        )
         self._saving = Saving(self.controls.say)
         self.controls.picture.on_click(self._save)
         self.controls.page.on_click(self._save)
@@ -75,7 +77,7 @@ class Studio:
 
     # -- asking ---------------------------------------------------------------------------------
 
-    def _asked(self, *_: Any) -> None:
+    def _request_answer(self, *_: Any) -> None:
         self._changed = time.perf_counter()
         self._wanted.set()
 
@@ -93,7 +95,7 @@ class Studio:
                         self.kinds = self.found.kind
                     if not self._wanted.is_set():
                         self._curves()
-                    self._write(self.controls.picked)
+                    self._write(self.controls.mode_index)
                     if not self._wanted.is_set():
                         self.controls.say(self._told)
             except SuppleError as problem:
@@ -101,10 +103,10 @@ class Studio:
             except Exception as problem:  # noqa: BLE001 - the studio must live on, and say so
                 self.controls.say(f"This failed inside supple: {problem!r}", wrong=True)
 
-    def _answer(self, question: Question) -> None:
+    def _answer(self, question: StudioQuestion) -> None:
         """Frequencies and the picked shape: what must follow the slider."""
         found = self.found if question == self._seen else ask(question)
-        picked = min(self.controls.picked, found.omega.shape[-1] - 1)
+        picked = min(self.controls.mode_index, found.omega.shape[-1] - 1)
         part, place = only(found, picked)
         scene = modes_scene(part, points=21)
         with self._lock:
@@ -159,7 +161,11 @@ class Studio:
         x = np.linspace(slider.min, slider.max, CURVE)
         found = []
         for part in np.array_split(x, CURVE // 8):
-            found.append(along(question, k, np.array([turned(v, c.unit) for v in part.tolist()])))
+            found.append(
+                frequencies_along(
+                    question, k, np.array([slider_to_si(v, c.unit) for v in part.tolist()])
+                )
+            )
             if self._wanted.is_set():
                 return
         hertz = np.concatenate(found)
@@ -169,14 +175,14 @@ class Studio:
 
     # -- drawing --------------------------------------------------------------------------------
 
-    def _looked(self, *_: Any) -> None:
+    def _on_appearance(self, *_: Any) -> None:
         self.stage.name_links(bool(self.controls.names.value))
         if self.stage.scene is not None:
             field = str(self.controls.colouring.value)
             self.controls.legend.content = colour_legend(field, self.stage.scene)
         with self._lock:
             self._draw(1.0)
-        self._asked()
+        self._request_answer()
 
     def _draw(self, swing: float) -> None:
         amount = swing * float(self.controls.amplitude.value)

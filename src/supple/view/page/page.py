@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SuppleError
-from ...files.disk import check_place, named, write_text
+from ...files.disk import as_path, check_place, write_text
 from ..scene.scene import Scene, plain
 
 __all__ = [
@@ -23,9 +23,9 @@ __all__ = [
     "Chapter",
     "Choice",
     "Heat",
+    "PageSeries",
+    "PageTable",
     "Plot",
-    "Series",
-    "Table",
     "check_page",
     "is_page",
     "page_text",
@@ -39,7 +39,7 @@ SCRIPTS = ("maths", "track", "draw", "figure", "plot", "heat", "panel", "steer",
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """Rows of words and numbers; a column whose name ends with `>` is flush right."""
 
     title: str
@@ -49,7 +49,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Series:
+class PageSeries:
     """One curve; with `marks` its points only. `short` is written at its end."""
 
     name: str
@@ -66,7 +66,7 @@ class Plot:
     title: str
     x_label: str
     y_label: str
-    series: Sequence[Series]
+    series: Sequence[PageSeries]
     log: bool = False
     note: str = ""
 
@@ -110,7 +110,7 @@ class Chapter:
     short: str = ""
     text: Sequence[str] = ()
     scene: Scene | None = None
-    tables: Sequence[Table] = ()
+    tables: Sequence[PageTable] = ()
     plots: Sequence[Plot] = ()
     maps: Sequence[Heat] = ()
 
@@ -143,7 +143,7 @@ def check_page(path: str | Path) -> Path:
 
 def is_page(path: str | Path) -> bool:
     """Return whether a name is that of a page."""
-    return named(path).suffix.lower() in (".html", ".htm")
+    return as_path(path).suffix.lower() in (".html", ".htm")
 
 
 def page_text(title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()) -> str:
@@ -212,7 +212,7 @@ def _packed_scene(scene: Scene) -> dict[str, Any]:
             else:
                 scale = np.where(largest > 0, largest, 1.0) / top
                 kind, dtype = ("i16", np.int16) if top > 127 else ("i8", np.int8)
-                whole = _packed(_once(values) / scale, scale.ravel().tolist(), kind, dtype)
+                whole = _pack_array(_once(values) / scale, scale.ravel().tolist(), kind, dtype)
             wholes.append(whole)
         tracks.append(
             {
@@ -227,11 +227,11 @@ def _packed_scene(scene: Scene) -> dict[str, Any]:
                 "kinds": track.kinds,
                 "largest": track.largest,
                 **{
-                    key: _packed(_once(getattr(track, key)), [1.0], "f32", np.float32)
+                    key: _pack_array(_once(getattr(track, key)), [1.0], "f32", np.float32)
                     for key in ("p", "quaternion", "L")
                 },
                 "motion": wholes,
-                "energy": _packed(_once(track.energy) * 255, [1 / 255], "u8", np.uint8),
+                "energy": _pack_array(_once(track.energy) * 255, [1 / 255], "u8", np.uint8),
             }
         )
     rest = {key: value for key, value in vars(scene).items() if key not in ("tracks", "meshes")}
@@ -247,8 +247,8 @@ def _packed_scene(scene: Scene) -> dict[str, Any]:
             {
                 "link": part.link,
                 "colour": part.colour,
-                "vertices": _packed(part.vertices / step, [step], "i16", np.int16),
-                "faces": _packed(part.faces.astype(float), [1.0], "i16", np.int16),
+                "vertices": _pack_array(part.vertices / step, [step], "i16", np.int16),
+                "faces": _pack_array(part.faces.astype(float), [1.0], "i16", np.int16),
             }
         )
     return {**plain_rest, "tracks": tracks, "cloud": cloud, "meshes": meshes}
@@ -261,7 +261,7 @@ def _once(values: Array) -> Array:
     return values[:1] if steady else values
 
 
-def _packed(values: Array, scale: list[float], kind: str, dtype: Any) -> dict[str, Any]:
+def _pack_array(values: Array, scale: list[float], kind: str, dtype: Any) -> dict[str, Any]:
     whole = values if kind == "f32" else np.round(values)
     text = base64.b64encode(np.ascontiguousarray(whole, dtype).tobytes()).decode()
     return {"type": kind, "shape": list(values.shape), "scale": scale, "bytes": text}

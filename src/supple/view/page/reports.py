@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...answers.registry import need
+from ...answers.registry import require_duty
 from ...architectures.kinds import architecture_of
-from ...path_dynamics.linearised_model import LedModel
+from ...path_dynamics.linearised_model import PathModel
 from ...robot import Robot
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes, modes
-from ...studies.vibration.neighbourhood import FINE, Coordinate, around, coordinates_of, usual_pose
+from ...studies.vibration.neighbourhood import (
+    FREQUENCIES_PER_SHAPE,
+    Coordinate,
+    around,
+    coordinates_of,
+    usual_pose,
+)
 from ..scene.scene import POINTS, Scene, modes_scene, statics_scene, sweep_scene
 from ..scene.scenes import is_elastic, poses_scene
 from ..wording import motors_of, tidy
@@ -24,9 +30,9 @@ from .page import (
     LIMIT,
     Chapter,
     Heat,
+    PageSeries,
+    PageTable,
     Plot,
-    Series,
-    Table,
     check_page,
     page_text,
     pose_bytes,
@@ -83,7 +89,7 @@ def save_report(answer: Any, path: str | Path, **options: Any) -> Path:
 
 def report(answer: Any, **options: Any) -> Report:
     """Return the page of an answer: a Robot, Modes, Statics, a motion, Stability or a map."""
-    page: Report = need(answer, "report", "told on a page")(answer, **options)
+    page: Report = require_duty(answer, "report", "told on a page")(answer, **options)
     return page
 
 
@@ -115,7 +121,7 @@ def modes_report(found: Modes, nearby: int = 21) -> Report:
         scene, shortened = None, "it holds no other poses"
         for wanted, points in ROOMS:
             poses = min(wanted, nearby)
-            each = pose_bytes(links, size, points) + 20 * FINE * size
+            each = pose_bytes(links, size, points) + 20 * FREQUENCIES_PER_SHAPE * size
             if along * poses * each < ROOM:
                 parts = around(found, count=poses, points=points) if along else ()
                 told = f"it holds {poses} poses along each coordinate" if poses < nearby else ""
@@ -146,14 +152,14 @@ def statics_report(sag: Statics) -> Report:
         for name, (head, _, at) in zip(sag.names, cut, strict=True)
     ]
     tables = [
-        Table("How the tip moves", ("axis", "moves>", "unit"), rows, "Base axes."),
-        Table(
+        PageTable("How the tip moves", ("axis", "moves>", "unit"), rows, "Base axes."),
+        PageTable(
             "What each link carries",
             ("link", "force (N)>", "moment (N m)>", "strain energy (J)>"),
             list(zip(told, *(tidy(column, 4) for column in each), strict=True)),
             "Force and moment at the link's root; a sprung joint stores energy of its own.",
         ),
-        Table(
+        PageTable(
             "Compliance of the tip",
             ("moves", *(f"per {axis}>" for axis in _LOADS)),
             [(axis, *per[6 * i : 6 * i + 6]) for i, axis in enumerate(axes)],
@@ -177,7 +183,7 @@ def _curves(t: Array, title: str, unit: str, curves: Mapping[str, Array], note: 
     least = 1e-12 * max(sizes.values())
     moving = {name: values for name, values in curves.items() if sizes[name] > least} or curves
     series = [
-        Series(name, t[keep], values[keep], name.split()[-1]) for name, values in moving.items()
+        PageSeries(name, t[keep], values[keep], name.split()[-1]) for name, values in moving.items()
     ]
     return Plot(title, "time (s)", f"{title.lower()} ({unit})", series, note=note)
 
@@ -270,7 +276,7 @@ def frequency_plots(scene: Scene) -> list[Plot]:
         return []
     label = f"{track.name} ({track.unit})" if track.unit else track.name
     series = [
-        Series(str(shape.number), track.values, hertz)
+        PageSeries(str(shape.number), track.values, hertz)
         for shape, hertz in zip(scene.shapes, track.frequency_hz.T, strict=True)
     ]
     return [Plot("Natural frequencies", label, "frequency (Hz)", series, log=True)]
@@ -339,7 +345,7 @@ def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
 
 def _swinging(run: PathResponse) -> list[Plot]:
     """Joints that nothing holds, over time."""
-    if not isinstance(run.model, LedModel) or not run.model.loose:
+    if not isinstance(run.model, PathModel) or not run.model.loose:
         return []
     model = run.model.model
     places = [model.joints + k for k in run.model.loose]
@@ -366,7 +372,7 @@ _TOO_LARGE = (
 )
 
 
-def _errors(run: PathResponse) -> Table:
+def _errors(run: PathResponse) -> PageTable:
     scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
     each = {"largest>": run.peak * scale, "at the end>": run.moved[-1] * scale}
     if not run.path.periodic and run.t[-1] > run.path.duration:
@@ -377,7 +383,7 @@ def _errors(run: PathResponse) -> Table:
     if architecture_of(run.robot).planar:  # what cannot leave the plane has no row
         rows = [rows[0], rows[1], rows[5]]
     note = "After the stop: half of peak to peak." if len(each) > 2 else ""
-    return Table("How far platform or tip leaves the rigid motion", ("", *each), rows, note)
+    return PageTable("How far platform or tip leaves the rigid motion", ("", *each), rows, note)
 
 
 def workspace_report(found: FrequencyMap) -> Report:
@@ -386,8 +392,10 @@ def workspace_report(found: FrequencyMap) -> Report:
 
     (place, omega), top = found.lowest, found.highest[1]
     each = found.coordinates
-    told = [_told(c, np.array([value])) for c, value in zip(each, place, strict=True)]
-    table = Table(
+    told = [
+        _readable_coordinate(c, np.array([value])) for c, value in zip(each, place, strict=True)
+    ]
+    table = PageTable(
         "The map in short",
         ("", "value>", "unit"),
         [
@@ -413,7 +421,7 @@ def workspace_report(found: FrequencyMap) -> Report:
     return Report(f"{found.robot.name}: frequencies{inside} over its workspace", [chapter], [lead])
 
 
-def _told(c: Coordinate, values: Array) -> tuple[str, str, Array]:
+def _readable_coordinate(c: Coordinate, values: Array) -> tuple[str, str, Array]:
     """Name, unit and values of a coordinate as one reads them."""
     return (c.name, "°", np.degrees(values)) if c.unit == "rad" else (c.name, c.unit, values)
 
@@ -424,11 +432,11 @@ def _through(found: FrequencyMap, running: tuple[int, ...]) -> Plot | Heat:
 
     hertz = found.omega[slice_through(found, running)][..., 0] / (2 * np.pi)
     each, axes = found.coordinates, list(found.axes.values())
-    told = [_told(each[k], axes[k]) for k in running]
+    told = [_readable_coordinate(each[k], axes[k]) for k in running]
     title = f"Lowest frequency over {' and '.join(name for name, _, _ in told)}"
     labels = [f"{name} ({unit})" for name, unit, _ in told]
     if len(running) == 1:
-        line = Series("lowest frequency", told[0][2], hertz)
+        line = PageSeries("lowest frequency", told[0][2], hertz)
         return Plot(title, labels[0], "frequency (Hz)", [line])
     known = hertz[np.isfinite(hertz)]
     flat = known.size > 0 and float(np.ptp(known)) < 1e-6 * float(known.max())

@@ -11,8 +11,8 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ...architectures.kinds import Delta, lower
-from ...architectures.tree import Kinematics, Tree, placed
+from ...architectures.kinds import DeltaKinematics, lower
+from ...architectures.tree import Kinematics, Tree, place_links
 from ...beams.varying import VaryingBeam, beam_of
 from ...errors import SuppleError
 from ...files.meshes import read_mesh
@@ -26,7 +26,7 @@ from ...robot import (
     MechanismLink,
     Robot,
     Visual,
-    remembered,
+    cached_for_robot,
 )
 from ...sections import Box, Circle, General, Profile, Rectangle, Shape, Tube
 
@@ -109,7 +109,7 @@ def draw_visuals(robot: Robot, names: tuple[str, ...]) -> Drawn:
 
     All meshes together have about `MOST_TRIANGLES`. They are read once for a robot.
     """
-    return remembered(robot, ("visuals", names), _visual_parts, robot, names)
+    return cached_for_robot(robot, ("visuals", names), _visual_parts, robot, names)
 
 
 def _visual_parts(robot: Robot, names: tuple[str, ...]) -> Drawn:
@@ -119,7 +119,7 @@ def _visual_parts(robot: Robot, names: tuple[str, ...]) -> Drawn:
     for i, name in enumerate(names):
         last[name.partition("@")[0]] = i  # the last piece of a cut link has its end
     for name, i in last.items():
-        link = tree.described(name)
+        link = tree.part_of_segment(name)
         if isinstance(link, JointedLink):
             each += [(i, name, visual) for visual in link.visuals]
     # Larger shapes have more of the triangles
@@ -300,7 +300,7 @@ def _delta(tree: Tree, names: tuple[str, ...]) -> tuple[tuple[Outline, ...], tup
     extent = 0.75 * (robot.base_radius + leg)  # a leg bent
     thin = 0.004 * extent
     for i, name in enumerate(names):
-        link = tree.described(name)
+        link = tree.part_of_segment(name)
         if link is None:  # the platform
             plate, point = robot.platform, np.zeros((0, 2))
             outlines.append(Outline(name, point, True, True, False))
@@ -350,7 +350,7 @@ def _extent(tree: Tree) -> float:
             extent += share * min(link.length or 0.0, MOST_STROKE)
             extent += float(np.linalg.norm(link.joint.mount.xyz))
         return extent or 1.0
-    moved = placed(tree, tree.resolve(tree.usual()["theta"], None).at)
+    moved = place_links(tree, tree.resolve(tree.usual()["theta"], None).at)
     tips = [moved.frame(i, None, np.eye(3), np.zeros(3))[1] for i in range(len(links))]
     return float(np.ptp(np.concatenate([*tips, moved.at.p[0]]), axis=0).max()) or 1.0
 
@@ -433,4 +433,4 @@ def _closure_end(
 
 
 # Trees that are drawn in a way of their own
-_DRAWN: dict[type[Kinematics], Callable[..., Any]] = {Delta: _delta}
+_DRAWN: dict[type[Kinematics], Callable[..., Any]] = {DeltaKinematics: _delta}

@@ -13,7 +13,7 @@ from .scene import Scene, Track, quaternions
 
 __all__ = [
     "LARGEST",
-    "Bent",
+    "BentLinks",
     "Riders",
     "bend",
     "bend_in_place",
@@ -30,7 +30,7 @@ LARGEST_TURN = 0.7  # rad, drawn rotation at amplitude 1
 
 
 @dataclass(frozen=True)
-class Bent:
+class BentLinks:
     """Sections of n bent links: centres (n, P, 3) and axes R (n, P, 3, 3), in base or link axes."""
 
     centre: Array
@@ -47,7 +47,7 @@ def exaggeration(scene: Scene, motion: Array) -> float:
     return min(limits) if np.isfinite(min(limits)) else 0.0
 
 
-def bend(track: Track, v: int, motion: Array, scale: float) -> Bent:
+def bend(track: Track, v: int, motion: Array, scale: float) -> BentLinks:
     """Return the sections at pose v of a track, moved by scale times motion (n, P, 6)."""
     # (n, 3, 3) rotations of unit quaternions (n, 4)
     q = track.quaternion[v]
@@ -60,7 +60,7 @@ def bend(track: Track, v: int, motion: Array, scale: float) -> Bent:
     rotations = np.moveaxis(np.array(rows), -1, 0)
     local, R = bend_in_place(track.L[v], motion, scale), rotations
     centre = track.p[v][:, None] + np.einsum("nij,npj->npi", R, local.centre)
-    return Bent(centre, R[:, None] @ local.R)
+    return BentLinks(centre, R[:, None] @ local.R)
 
 
 def ends(track: Track) -> Array:
@@ -71,7 +71,7 @@ def ends(track: Track) -> Array:
     return reached
 
 
-def bend_in_place(L: Array, motion: Array, scale: float) -> Bent:
+def bend_in_place(L: Array, motion: Array, scale: float) -> BentLinks:
     """Return the sections in the axes of their links, of lengths L (n,)."""
     x = np.linspace(0, 1, motion.shape[1])[None, :, None] * L[:, None, None]
     centre = scale * motion[..., :3] + x * np.array([1.0, 0.0, 0.0])
@@ -83,10 +83,10 @@ def bend_in_place(L: Array, motion: Array, scale: float) -> Bent:
     K = np.stack([o, -z, y, z, o, -p, -y, p, o], axis=-1).reshape(*phi.shape[:-1], 3, 3)
     K = K / np.where(angle > 0, angle, 1.0)
     turned: Array = np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K)
-    return Bent(centre, turned)
+    return BentLinks(centre, turned)
 
 
-def strips(bent: Bent) -> tuple[Array, Array, Array]:
+def strips(bent: BentLinks) -> tuple[Array, Array, Array]:
     """Return the pieces of all links between their stations.
 
     Centres (n, P - 1, 3), quaternions (n, P - 1, 4) and lengths (n, P - 1).
@@ -117,7 +117,7 @@ class Riders:
             ]
         ).reshape(-1, 3)
 
-    def places(self, bent: Bent) -> tuple[Array, Array]:
+    def places(self, bent: BentLinks) -> tuple[Array, Array]:
         """Return centres (N, 3) and quaternions (N, 4) of solids whose x is their axis."""
         fixed = (self._link < 0)[:, None]
         R = np.where(fixed[..., None], np.eye(3), bent.R[self._link, self._end])
@@ -125,7 +125,7 @@ class Riders:
         return origin + np.einsum("nij,nj->ni", R, self._offset), quaternions(R @ self._turn)
 
 
-def rods(solids: Sequence[Solid], bent: Bent) -> tuple[Array, Array, Array]:
+def rods(solids: Sequence[Solid], bent: BentLinks) -> tuple[Array, Array, Array]:
     """Return centres (N, 3), quaternions (N, 4) and lengths (N,) of rods, links bent in base axes.
 
     A rod's x is along it.

@@ -25,7 +25,7 @@ from ...structure import Structure, structure_of
 from ...studies.configuration import where
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes
-from ...studies.vibration.neighbourhood import Around, coordinates_of
+from ...studies.vibration.neighbourhood import ModesAlongCoordinate, coordinates_of
 from ...studies.vibration.shapes import Shapes
 from ..wording import motors_of, tidy
 from .drawing import MeshPart, Outline, Solid, draw_robot, draw_rods, draw_visuals
@@ -36,7 +36,7 @@ __all__ = [
     "Poses",
     "Scene",
     "Track",
-    "framed",
+    "frame_scene",
     "largest",
     "modes_scene",
     "plain",
@@ -255,7 +255,7 @@ def _mesh_corners(poses: Poses, meshes: tuple[MeshPart, ...]) -> Array:
     return np.concatenate(found)
 
 
-def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> Scene:
+def frame_scene(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> Scene:
     """Return a Scene framed around its poses."""
     low, high, extent = *poses.box, poses.extent
     links, solids = draw_robot(robot, names)
@@ -326,7 +326,7 @@ def robot_scene(
     track = track_of(
         poses, still, still[..., 0], kind="pose", name="pose", unit="", at=np.zeros(1), start=0.0
     )
-    return framed(
+    return frame_scene(
         robot, poses, names, title=robot.name, subtitle=robot.source, tracks=(track,), shapes=()
     )
 
@@ -337,7 +337,9 @@ def _labels(modes: Modes, shapes: Shapes) -> tuple[ModeLabel, ...]:
     )
 
 
-def modes_scene(modes: Modes, nearby: Iterable[Around] = (), points: int = POINTS) -> Scene:
+def modes_scene(
+    modes: Modes, nearby: Iterable[ModesAlongCoordinate] = (), points: int = POINTS
+) -> Scene:
     """Return the modes of one configuration, with what was computed along its coordinates."""
     if modes.omega.ndim > 1:
         return sweep_scene(modes)
@@ -361,7 +363,7 @@ def modes_scene(modes: Modes, nearby: Iterable[Around] = (), points: int = POINT
     if modes.plane is not None and modes.out_of_plane_hz is not None:
         proof += f"; out of it the lowest is {modes.out_of_plane_hz:.4g} Hz"
     proof = proof if modes.certified else "uncertified"
-    return framed(
+    return frame_scene(
         modes.robot,
         poses,
         shapes.names,
@@ -373,7 +375,7 @@ def modes_scene(modes: Modes, nearby: Iterable[Around] = (), points: int = POINT
     )
 
 
-def _nearby(part: Around, own: float) -> Track:
+def _nearby(part: ModesAlongCoordinate, own: float) -> Track:
     turn = math.degrees(1.0) if part.coordinate.unit == "rad" else 1.0
     # How far frequencies between the computed poses can be believed, in words
     between = f"interpolated between {len(part.values)} computed poses"
@@ -381,7 +383,7 @@ def _nearby(part: Around, own: float) -> Track:
         trust = f"{between}; the frequencies do not change along it"
     else:
         trust = f"{between}; frequencies between them are off by at most {100 * part.error:.1g} %"
-    motion, energy, kinds = _aligned(part.shapes)
+    motion, energy, kinds = _align_signs(part.shapes)
     return track_of(
         poses_of(part.found.structure),
         motion,
@@ -398,7 +400,7 @@ def _nearby(part: Around, own: float) -> Track:
     )
 
 
-def _aligned(each: Sequence[Shapes]) -> tuple[Array, Array, tuple[tuple[str, ...], ...]]:
+def _align_signs(each: Sequence[Shapes]) -> tuple[Array, Array, tuple[tuple[str, ...], ...]]:
     """Motion (V, M, n, P, 6) with signs such that each shape is near the last; energy; kinds."""
     motion = np.array([np.concatenate([s.displacement, s.rotation], axis=-1) for s in each])
     for v in range(1, len(motion)):
@@ -429,7 +431,7 @@ def sweep_scene(
     each = [modes.at(b).shape(POINTS) for b in kept.tolist()]
     every = poses_of(modes.structure)
     poses, at = Poses(every.p[kept], every.R[kept], every.L[kept]), at[kept]
-    motion, energy, kinds = _aligned(each)
+    motion, energy, kinds = _align_signs(each)
     track = track_of(
         poses,
         motion,
@@ -445,7 +447,7 @@ def sweep_scene(
         note=f"interpolated between {len(at)} computed configurations",
     )
     told = f"{total}" if len(at) == total else f"{len(at)} of {total}"
-    return framed(
+    return frame_scene(
         modes.robot,
         poses,
         each[0].names,
@@ -491,7 +493,7 @@ def statics_scene(sag: Statics) -> Scene:
         start=0.0,
         largest=size,
     )
-    return framed(
+    return frame_scene(
         sag.robot,
         poses,
         sag.names,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...answers.registry import need
+from ...answers.registry import require_duty
 from ...architectures.kinds import architecture_of
 from ...robot import Robot
 from ...structure import structure_of
@@ -23,7 +23,7 @@ from .scene import (
     Cloud,
     Poses,
     Scene,
-    framed,
+    frame_scene,
     largest,
     modes_scene,
     poses_of,
@@ -95,7 +95,7 @@ def time_scene(robot: Robot, drawn: Fields, subtitle: str = "", **more: Any) -> 
         "moved": "displacement from the link's root",
         **more,
     }
-    return framed(
+    return frame_scene(
         robot,
         poses,
         drawn.names,
@@ -203,5 +203,5 @@ def scene_of(answer: Any) -> Scene:
     """Return any answer as a Scene: a Robot, Modes, Statics, a motion or a map."""
     if isinstance(answer, Scene):
         return answer
-    scene: Scene = need(answer, "scene", "drawn")(answer)
+    scene: Scene = require_duty(answer, "scene", "drawn")(answer)
     return scene
