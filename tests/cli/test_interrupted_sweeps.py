@@ -37,8 +37,8 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, chunks: int) -> None:
         yield from real(compute, tasks[:chunks], *rest)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "computed", interrupted)
-    monkeypatch.setattr(module, "CHUNK", 4)
+    monkeypatch.setattr(module, "compute_tasks", interrupted)
+    monkeypatch.setattr(module, "POSES_PER_CHUNK", 4)
     monkeypatch.setitem(module.question.__kwdefaults__, "chunk", 4)
 
 

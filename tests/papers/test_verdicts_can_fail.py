@@ -136,7 +136,7 @@ def fewer_terms(paper, read=de_luca.printed_numbers):
 
 
 DE_LUCA = [
-    ("_closed_form_claim", "printed", fewer_terms),
+    ("_closed_form_claim", "printed_numbers", fewer_terms),
     ("_energy_claim", "scenario", drifting),
     ("_printed_energy_claim", "_form_drift", scaled(de_luca._form_drift, 1.01)),
     ("_printed_energy_claim", "closed_form", lambda m, p, f=de_luca.closed_form: f(m, not p)),
@@ -186,7 +186,7 @@ KUO = [
     ("_phases", kuo, "motion", lambda: other_leg),
     ("_circle_torques", kuo.RigidDelta, "inverse_dynamics", lambda: scaled(
         kuo.RigidDelta.inverse_dynamics, 1.001)),
-    ("_conclusion", kuo, "printed", lambda f=kuo.printed_numbers: lambda paper: {
+    ("_conclusion", kuo, "printed_numbers", lambda f=kuo.printed_numbers: lambda paper: {
         "inverted_u": {"max_deg": ["5"], "max_mm": ["13"]}}),
     ("_torques", kuo.RigidDelta, "inverse_dynamics", lambda: scaled(
         kuo.RigidDelta.inverse_dynamics, 1.001)),
@@ -224,7 +224,7 @@ def bent(name, velocity="material", f=theodore.run):
 
 
 THEODORE = [
-    ("_roots_claim", "integrated", lambda law, lengths, f=theodore.integrate_roots:
+    ("_roots_claim", "integrate_roots", lambda law, lengths, f=theodore.integrate_roots:
      f(law, lengths) * (1 + 1e-8)),
     ("_eigenvalue_claim", "frozen", scaled(theodore.frozen, 1.04)),
     ("_scaling_claim", "frozen", lambda model, *rest, f=theodore.frozen: f(model, *rest) * (

@@ -148,7 +148,7 @@ def test_devices_and_pipes(tmp_path: Path) -> None:
 def test_a_pipe_without_a_writer_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data, "PATIENCE", 0.2)
+    monkeypatch.setattr(data, "PIPE_TIMEOUT", 0.2)
     pipe = tmp_path / "robot.yaml"
     os.mkfifo(pipe)
     with pytest.raises(SuppleError, match=r"cannot be read: nothing came from it in 0.2 s"):

@@ -261,7 +261,7 @@ def test_a_run_of_many_steps_is_cut_and_not_given_up(monkeypatch: pytest.MonkeyP
 
     They were told as loops that can no longer be closed.
     """
-    monkeypatch.setattr(multistep, "MOST", 400)
+    monkeypatch.setattr(multistep, "MAX_STEPS_PER_CALL", 400)
     robot = load("four-bar").with_("gravity", [0, 0, 0])
     model = build(robot, AssumedModes(1), damping=0.0)
     q0 = model.chain.pose()

@@ -78,7 +78,7 @@ def test_a_small_log_of_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     place = tmp_path / "log.mcap"
     mcap_log(place, 10, 1_000_000)
     assert place.stat().st_size < 20_000
-    monkeypatch.setattr(joint_trajectories, "LONGEST", 5_000_000)
+    monkeypatch.setattr(joint_trajectories, "MAX_BYTES", 5_000_000)
     with pytest.raises(supple.SuppleError, match="unpacks to more than 5 MB"):
         joint_trajectories.read_joint_trajectory(place)
 
@@ -88,7 +88,7 @@ def test_json_with_too_many_values_is_refused_before_it_is_read(
 ) -> None:
     place = tmp_path / "move.json"
     place.write_text("[" + "0," * 200_000 + "0]")
-    monkeypatch.setattr(joint_trajectories, "MOST", 100_000)
+    monkeypatch.setattr(joint_trajectories, "MAX_VALUES", 100_000)
     with pytest.raises(supple.SuppleError, match="more than 100,000 values"):
         joint_trajectories.read_joint_trajectory(place)
 

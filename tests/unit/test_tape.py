@@ -156,7 +156,7 @@ def test_a_run_is_the_one_of_the_expressions(monkeypatch: pytest.MonkeyPatch) ->
         return supple.simulate(model, lambda t: [0.4, 3.0 * t, -0.1], **words)
 
     taped = run()
-    monkeypatch.setattr(ChainFunctions, "taped", False)
+    monkeypatch.setattr(ChainFunctions, "uses_tapes", False)
     plain = run()
     assert np.abs(taped.q[-1]).max() > 0.01
     np.testing.assert_allclose(taped.q, plain.q, rtol=0, atol=1e-12)
@@ -193,7 +193,7 @@ def test_a_closed_loop_is_the_one_of_the_expressions(
     monkeypatch.setattr(Tape, "rk4", lambda *given: asked.append(1) or told(*given))
     taped = run()
     assert asked
-    monkeypatch.setattr(ChainFunctions, "taped", False)
+    monkeypatch.setattr(ChainFunctions, "uses_tapes", False)
     plain = run()
     assert np.abs(taped.qd[-1]).max() > 0.1
     np.testing.assert_allclose(taped.q, plain.q, rtol=0, atol=1e-12)

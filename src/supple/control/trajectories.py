@@ -52,7 +52,7 @@ Array = NDArray[np.float64]
 Motion = tuple[Array, Array, Array]  # position, velocity, acceleration
 TABLE_ERROR = 1e-10  # of the largest value: what prepared polynomials may miss
 MAX_SEAMS = 5000  # pieces that are prepared; more are evaluated one by one
-PREPARED = ("_ends", "_prepared")  # not pickled
+PREPARED = ("_ends", "_evaluator")  # not pickled
 MEETS = 1e-6  # of the larger of travel and 1: how far apart two moves may be where they are joined
 LAWS = {
     "linear": Polynomial([0, 1]),

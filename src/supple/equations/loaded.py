@@ -68,8 +68,8 @@ def _with_sections(model: Model, laws: ChainEquations, sections: Sequence[Loaded
     if isinstance(functions, ClosedFunctions):
         loops = copy(functions.loops)
         # What was written of the tree belongs to the robot without loads
-        for made in ("written", "symbols", "made"):
-            vars(loops).pop(made, None)
+        for cached in ("symbolic_tree", "symbols", "function_cache"):
+            vars(loops).pop(cached, None)
         loops.laws = changed
         functions = ClosedFunctions(loops, functions._compile, functions.near)
     else:

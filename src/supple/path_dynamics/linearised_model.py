@@ -93,7 +93,9 @@ class PathModel(SmallMotion):
             return None
         beside = self._beside_motors(np.atleast_2d(x))
         return np.asarray(
-            functions.followers(q, functions.loops.near(beside) if beside.shape[1] else None)
+            functions.followers(
+                q, functions.loops.unbent_dependent(beside) if beside.shape[1] else None
+            )
         )
 
     def _beside_motors(self, x: Array) -> Array:

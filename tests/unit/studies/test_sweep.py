@@ -316,7 +316,7 @@ def test_ctrl_c_keeps_what_is_done(robot: supple.Robot, monkeypatch: pytest.Monk
                 raise KeyboardInterrupt
             yield item
 
-    monkeypatch.setattr(module, "computed", stopped)
+    monkeypatch.setattr(module, "compute_tasks", stopped)
     with pytest.warns(module.SweepWarning, match="32 of 135 configurations"):
         part = supple.sweep(robot, "modes", OVER, count=3, chunk=16, scheduler="serial")
     flat = part["omega"].values.reshape(-1, 3)

@@ -75,7 +75,7 @@ class Loops(ClosureEquations):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but the tree in symbols, which is made again."""
-        return {k: v for k, v in super().__getstate__().items() if k != "written"}
+        return {k: v for k, v in super().__getstate__().items() if k != "symbolic_tree"}
 
     @cached_property
     def symbolic_tree(self) -> Symbolic:
@@ -505,5 +505,5 @@ def loops_of(
             "can move; leave out a closure, or let links bend"
         )
     found = Loops(robot, laws, tuple(sorted(followers)), tuple(sorted(rows)), z, unbent)
-    vars(found)["written"] = symbols
+    vars(found)["symbolic_tree"] = symbols
     return found

@@ -40,7 +40,7 @@ class ClosureEquations(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but symbols and functions, which are made again."""
-        return {k: v for k, v in vars(self).items() if k not in ("symbols", "made")}
+        return {k: v for k, v in vars(self).items() if k not in ("symbols", "function_cache")}
 
     @cached_property
     def function_cache(self) -> dict[Any, Any]:
