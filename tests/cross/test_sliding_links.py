@@ -207,9 +207,7 @@ def test_a_run_is_stored_with_its_modal_damping(robot, tmp_path):
     assert np.abs(ours).max() > 0
 
 
-def test_what_needs_constants_says_so():
-    with pytest.raises(SuppleError, match="needs constants"):
-        supple.closed_form(build(RRP, AssumedModes(1)))
+def test_a_regressor_of_the_printed_velocity_is_refused():
     with pytest.raises(SuppleError, match="one reading of links that slide"):
         supple.regressor(build(RRP, AssumedModes(1), velocity="paper"))
 

@@ -207,7 +207,7 @@ def test_strange_files_in_the_folder_are_not_its_chunks(
 def test_a_pipe_in_place_of_the_question_is_not_waited_for(
     robot: supple.Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("supple.files.data.PATIENCE", 0.2)
+    monkeypatch.setattr("supple.files.data.PIPE_TIMEOUT", 0.2)
     os.mkfifo(tmp_path / "question.json")
     with pytest.raises(supple.SuppleError, match="cannot be read"):
         supple.sweep(robot, over={"theta.link2": [0.0, 0.5]}, out=tmp_path)
@@ -289,7 +289,7 @@ def test_an_answer_too_large_for_memory_is_a_store(
     robot: supple.Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = supple.sweep(robot, "modes", OVER, count=3, chunk=16)
-    monkeypatch.setattr("supple.studies.design.sweep.MOST", 100)
+    monkeypatch.setattr("supple.studies.design.sweep.MAX_VALUES", 100)
     found = supple.sweep(robot, "modes", OVER, count=3, chunk=16, out=tmp_path / "big")
     assert (tmp_path / "big" / "atlas.zarr").is_dir()
     assert found["omega"].dims == wanted["omega"].dims
