@@ -20,6 +20,7 @@ import numpy as np
 import supple
 
 from .report import Check, Goal, Report, Row
+from .sweep import most_memory
 from .timing import Timing
 
 __all__ = ["BENCHES"]
@@ -91,9 +92,7 @@ def questions(name: str) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 def memory() -> float:
     """Largest memory of this process so far, MB."""
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return most_memory() / 1e6
 
 
 def serve(name: str) -> None:

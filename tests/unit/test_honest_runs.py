@@ -277,8 +277,8 @@ def test_stiff_loops_go_to_bdf_and_tables_do_not_restart_for_ever(two):
 @pytest.mark.parametrize("of_state", [False, True])
 def test_a_vibration_between_the_samples_is_seen(two, of_state, monkeypatch):
     """2001 Hz looked at every half millisecond is 1 Hz: 0.34 rad instead of 2e-4 in silence."""
-    monkeypatch.setattr("supple.integration.time_functions.LOOKS", 40)
-    monkeypatch.setattr("supple.integration.time_functions.MOST_LOOKS", 2560)
+    monkeypatch.setattr("supple.integration.time_functions.SCAN_POINTS", 40)
+    monkeypatch.setattr("supple.integration.time_functions.MAX_SCAN_POINTS", 2560)
 
     def wave(t):
         return [np.sin(2 * np.pi * 2001 * t), 0.0]

@@ -125,7 +125,7 @@ def test_a_log_that_unpacks_to_far_more_than_it_is(
             channel = log.register_channel("/move", "json", schema)
             log.add_message(channel, 0, message().encode() + b" " * blank, 0)
             log.finish()
-        monkeypatch.setattr("supple.files.joint_trajectories.LONGEST", 100_000)
+        monkeypatch.setattr("supple.files.joint_trajectories.MAX_BYTES", 100_000)
         if not blank:
             assert read_joint_trajectory(place).names == ("a",)
             continue

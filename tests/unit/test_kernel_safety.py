@@ -50,15 +50,15 @@ def refused_in_c(good, changed, *more):
     skip, evals = np.zeros(B, np.int64), np.zeros(B, np.int64)
     omega, width = np.zeros((B, 3)), np.zeros((B, 3))
     with pytest.raises(ValueError, match="malformed structure"):
-        _exact.solve(good.packed(), 3, skip, 1.0, 1e-9, omega, width, evals, 0)
+        _exact.solve(good.pack(), 3, skip, 1.0, 1e-9, omega, width, evals, 0)
     with pytest.raises(ValueError, match="malformed structure"):
-        _exact.count(good.packed(), np.ones(B), evals, np.zeros(B), skip, 0.0)
+        _exact.count(good.pack(), np.ones(B), evals, np.zeros(B), skip, 0.0)
 
 
 @pytest.mark.parametrize("which", range(13))
 @pytest.mark.parametrize("make", [tree, delta])
 def test_a_table_of_another_size_is_refused(make, which):
-    R, n, B, c, root, let, arrays = make().packed()
+    R, n, B, c, root, let, arrays = make().pack()
     for other in (lambda x: x[:0], lambda x: np.append(x, x[:1])):
         changed = other(arrays[which].ravel())
         if len(changed) == arrays[which].size:

@@ -735,6 +735,11 @@ class ClosureForce(Output):
     checks: ClassVar = {"closure": LINK}
     of_tree: ClassVar = True
 
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        forces = tuple((f"force {axis}", "N") for axis in AXES)
+        return (*forces, *((f"moment about {axis}", "N m") for axis in AXES))
+
     def names(self, model: Model) -> list[str]:
         words = [f"{kind}.{axis}" for kind in ("force", "moment") for axis in AXES]
         return [f"closure.{self.closure}.{word}" for word in words]

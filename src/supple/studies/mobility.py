@@ -128,8 +128,10 @@ def mobility(
         mechanism = as_mechanism(robot, asked.take(asked.position))
         tree = architecture_of(mechanism)
         x = where(mechanism, pose).at[0]
+    motors = len(tree.motors)
+    if tree.open_chain:  # nothing ties its joints, but those that follow others
+        return Mobility(robot, pose, x.size, 0, x.size, x.size, motors, x.size - motors, {})
     rows = sum(loop.rows for loop in tree.loops)
     freedom, held = count_motions(tree, x)
     repeated = {name: count for name, _, count in redundancy(tree, x)}
-    motors = len(tree.motors)
     return Mobility(robot, pose, x.size, rows, x.size - rows, freedom, motors, held, repeated)
