@@ -119,7 +119,7 @@ def test_a_folder_whose_page_was_being_written_when_its_process_was_killed(tmp_p
 
 KILLED_PARENT = """
 import os, time
-from supple.studies.design.workers import computed
+from supple.studies.design.workers import compute_tasks
 
 def slow(task):
     open(f"{os.environ['PIDS']}/{os.getpid()}", "w").close()
@@ -127,7 +127,7 @@ def slow(task):
     return task
 
 if __name__ == "__main__":
-    for _ in computed(slow, range(10_000), "processes", 2):
+    for _ in compute_tasks(slow, range(10_000), "processes", 2):
         pass
 """
 
