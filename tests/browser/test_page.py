@@ -10,7 +10,7 @@ import supple
 from supple.architectures.serial import place
 from supple.papers.tour import tour
 from supple.studies.motion.fields import Fields
-from supple.view.page.page import Chapter, PageSeries, PageTable, Plot, save_page
+from supple.view.page.page import Chapter, Plot, Series, Table, save_page
 from supple.view.page.tour import save_tour
 from supple.view.scene.scenes import time_scene
 
@@ -48,14 +48,14 @@ def motion(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "A motion",
         scene=scene,
         tables=[
-            PageTable("Ends", ["axis", "m>"], [["x", float(tip[-1, 0])], ["y", float(tip[-1, 1])]])
+            Table("Ends", ["axis", "m>"], [["x", float(tip[-1, 0])], ["y", float(tip[-1, 1])]])
         ],
         plots=[
             Plot(
                 "Tip",
                 "time (s)",
                 "m",
-                [PageSeries("x", t, tip[:, 0]), PageSeries("y", t, tip[:, 1])],
+                [Series("x", t, tip[:, 0]), Series("y", t, tip[:, 1])],
             )
         ],
     )
@@ -597,9 +597,9 @@ def test_a_saved_picture_has_a_ground_and_says_what_it_is(visit: Any, arm: Path)
 def test_gaps_points_and_nothing_are_drawn(visit: Any, tmp_path: Path) -> None:
     x = np.array([0.0, 1.0, 2.0])
     plots = [
-        Plot("Gap", "x", "y", [PageSeries("a", x, np.array([1.0, np.nan, 3.0]))]),
-        Plot("None", "x", "y", [PageSeries("a", x, np.full(3, np.nan))]),
-        Plot("Log", "x", "y", [PageSeries("a", x, np.array([0.0, -1.0, 10.0]))], log=True),
+        Plot("Gap", "x", "y", [Series("a", x, np.array([1.0, np.nan, 3.0]))]),
+        Plot("None", "x", "y", [Series("a", x, np.full(3, np.nan))]),
+        Plot("Log", "x", "y", [Series("a", x, np.array([0.0, -1.0, 10.0]))], log=True),
     ]
     page = save_page(tmp_path / "gaps.html", "Gaps", [Chapter("c", plots=plots)])
     seen = visit(page.as_uri())

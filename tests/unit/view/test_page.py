@@ -10,7 +10,7 @@ import pytest
 
 import supple
 from supple.studies.vibration.neighbourhood import around
-from supple.view.page.page import LIMIT, Chapter, PageSeries, PageTable, Plot, page_text, save_page
+from supple.view.page.page import LIMIT, Chapter, Plot, Series, Table, page_text, save_page
 from supple.view.page.reports import save_report
 from supple.view.scene.scene import modes_scene
 
@@ -70,7 +70,7 @@ def test_a_page_is_small_and_calls_nobody(found: supple.Modes, tmp_path: Path) -
 
 def test_words_of_a_reader_cannot_break_out_of_the_data() -> None:
     evil = "</script><b>&"
-    text = page_text(evil, [Chapter(evil, text=[evil], tables=[PageTable(evil, [evil], [[evil]])])])
+    text = page_text(evil, [Chapter(evil, text=[evil], tables=[Table(evil, [evil], [[evil]])])])
     assert text.count("</script>") == 3  # theme, data and code
     assert data_of(text)["chapters"][0]["text"] == [evil]
     assert "<title>&lt;/script&gt;" in text
@@ -78,7 +78,7 @@ def test_words_of_a_reader_cannot_break_out_of_the_data() -> None:
 
 def test_plots_and_tables_are_plain_data() -> None:
     x = np.linspace(0, 1, 5)
-    chapter = Chapter("c", plots=[Plot("p", "x", "y", [PageSeries("s", x, x**2)])])
+    chapter = Chapter("c", plots=[Plot("p", "x", "y", [Series("s", x, x**2)])])
     drawn = data_of(page_text("t", [chapter]))["chapters"][0]["plots"][0]
     assert drawn["series"][0]["y"] == (x**2).tolist()
 
@@ -208,8 +208,8 @@ def test_what_is_no_number_does_not_break_the_page() -> None:
     x = np.array([0.0, 1.0, 2.0])
     chapter = Chapter(
         "c",
-        plots=[Plot("p", "x", "y", [PageSeries("s", x, np.array([1.0, np.nan, np.inf]))])],
-        tables=[PageTable("t", ["a", "b>"], [["x", float("nan")]])],
+        plots=[Plot("p", "x", "y", [Series("s", x, np.array([1.0, np.nan, np.inf]))])],
+        tables=[Table("t", ["a", "b>"], [["x", float("nan")]])],
     )
     text = page_text("t", [chapter])
     assert "NaN" not in text.split('id="data">')[1].split("</script>")[0]
@@ -292,7 +292,7 @@ def test_many_configurations_stay_small_and_keep_their_own_frequencies(tmp_path:
 
 
 def test_a_page_that_cannot_be_small_is_a_sentence(tmp_path: Path) -> None:
-    curve = PageSeries("noise", np.arange(2e5), np.random.default_rng(1).normal(size=200_000))
+    curve = Series("noise", np.arange(2e5), np.random.default_rng(1).normal(size=200_000))
     plot = Plot("t", "x", "y", [curve])
     with pytest.raises(supple.SuppleError, match=r"would be a page of .* MB, 1.5 MB at most"):
         save_page(tmp_path / "large.html", "large", [Chapter(plots=[plot])])

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import SuppleError
 from ..wording import key_label
-from .page import Chapter, Choice, Heat, PageSeries, PageTable, Plot, save_page
+from .page import Chapter, Choice, Heat, Plot, Series, Table, save_page
 
 if TYPE_CHECKING:
     import xarray
@@ -37,12 +37,12 @@ def save_atlas(found: xarray.Dataset, path: str | Path, name: str) -> Path:
             where = (own[key].values[k] for key, k in zip(keys, spot, strict=True))
             rows.append([int(mode), f"{values[spot]:.5g}", *(f"{float(x):.4g}" for x in where)])
         columns = ("mode>", "Hz>", *(f"{key}>" for key in keys))
-        tables.append(PageTable(f"{word} frequencies", columns, rows))
+        tables.append(Table(f"{word} frequencies", columns, rows))
     if len(keys) < 2:
         plots = []
         for key in keys:
             series = [
-                PageSeries(f"mode {int(mode)}", hertz[key].values, hertz.sel(mode=mode).values)
+                Series(f"mode {int(mode)}", hertz[key].values, hertz.sel(mode=mode).values)
                 for mode in hertz["mode"].values
             ]
             plots.append(Plot("Frequencies", key_label(hertz, key), "frequency (Hz)", series))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ...architectures.kinds import architecture_of
 from ...control.shapers import SHAPERS
 from ...studies.drive.compare import Comparison
-from .page import Chapter, PageSeries, PageTable, Plot
+from .page import Chapter, Plot, Series, Table
 from .reports import Report
 
 __all__ = ["comparison_report"]
@@ -61,7 +61,7 @@ def comparison_report(found: Comparison) -> Report:
         for k, name in enumerate(found.methods)
     ]
     heads = ("method", "command, s>", "settled, s>", "left, mm>", "over, mm>")
-    table = PageTable("How it comes to rest", heads, rows, WORDS.format(band=1e3 * found.band))
+    table = Table("How it comes to rest", heads, rows, WORDS.format(band=1e3 * found.band))
     costs = [
         (
             name,
@@ -72,13 +72,13 @@ def comparison_report(found: Comparison) -> Report:
         for k, name in enumerate(found.methods)
     ]
     paid = ("method", "off the path (mm)>", f"peak effort ({unit})>", "energy (J)>")
-    cost = PageTable("What it costs", paid, costs, COSTS)
+    cost = Table("What it costs", paid, costs, COSTS)
     wrong = [
         (name, *(f"{1e3 * x:.3g}" for x in found.residual[k]))
         for k, name in enumerate(found.methods)
     ]
     columns = ["as told (mm)>" if f == 1 else f"times {f:g} (mm)>" for f in found.payload]
-    robust = PageTable(
+    robust = Table(
         "Vibration left when the payload is wrong",
         ("method", *columns),
         wrong,
@@ -87,7 +87,7 @@ def comparison_report(found: Comparison) -> Report:
     known = [(name, _meaning(name)) for name in found.methods if _meaning(name)]
     tables = [table, robust, cost]
     if known:
-        tables.append(PageTable("What the methods are", ("method", "what it does"), known))
+        tables.append(Table("What the methods are", ("method", "what it does"), known))
     chapter = Chapter(text=list(found.text), tables=tables, plots=_plots(found))
     told = ", ".join(f"{x:.3g}" for x in found.frequency_hz)
     units = [c.unit for c in architecture_of(found.robot).coordinates()]
@@ -119,10 +119,10 @@ def _plots(found: Comparison) -> list[Plot]:
         worst = int(np.argmax(found.residual[k]))  # of its payloads
         away = 1e3 * np.maximum(found.distance[k, worst], 0.02 * found.band)
         y = np.maximum.accumulate(away[::-1])[::-1]
-        distances.append(PageSeries(name, found.t[early], y[early], name))
+        distances.append(Series(name, found.t[early], y[early], name))
         v = np.gradient(found.command[k, :, which], found.t)
         v = np.degrees(v) if turns else 1e3 * v
-        speeds.append(PageSeries(name, found.t[keep], v[keep], name))
+        speeds.append(Series(name, found.t[keep], v[keep], name))
     note = (
         "each with its worst payload: the largest distance that is still to come; settled means "
         f"within {1e3 * found.band:.3g} mm; the scale is logarithmic"

@@ -12,7 +12,7 @@ from ...measure.identify import Identification
 from ...measure.resonances import Resonances
 from ...measure.where_to_measure import MeasurementPlan
 from ...studies.design.varied import coordinate_names
-from .page import Chapter, PageSeries, PageTable, Plot
+from .page import Chapter, Plot, Series, Table
 from .reports import Report
 
 __all__ = ["calibration_report", "identification_report", "plan_report", "resonances_report"]
@@ -34,16 +34,16 @@ def resonances_report(found: Resonances) -> Report:
         )
     ]
     heads = ("frequency (Hz)>", "std (Hz)>", "damping (%)>", "std (%)>")
-    table = PageTable("Resonances", heads, rows, "Standard deviations are those of the estimates.")
+    table = Table("Resonances", heads, rows, "Standard deviations are those of the estimates.")
     top = found.spectrum_hz[-1]
     if len(found.frequency_hz):
         top = min(top, 2.5 * float(found.frequency_hz.max()))
     inside = found.spectrum_hz <= top
     f, power, fit = _thin(found.spectrum_hz[inside], found.spectrum[inside], found.fit[inside])
-    series = [PageSeries("recorded", f, np.maximum(power, 1e-300))]
+    series = [Series("recorded", f, np.maximum(power, 1e-300))]
     known = np.isfinite(fit) & (fit > 0)
     if known.any():
-        series.append(PageSeries("fit", f[known], fit[known]))
+        series.append(Series("fit", f[known], fit[known]))
     plots = [Plot("Spectrum", "frequency (Hz)", "power (units squared per Hz)", series, log=True)]
     if len(found.pole_hz):
         stable = found.stable
@@ -54,8 +54,8 @@ def resonances_report(found: Resonances) -> Report:
                 "frequency (Hz)",
                 "order of the fit",
                 [
-                    PageSeries("pole", found.pole_hz[~stable], orders[~stable], marks=True),
-                    PageSeries("stable", found.pole_hz[stable], orders[stable], marks=True),
+                    Series("pole", found.pole_hz[~stable], orders[~stable], marks=True),
+                    Series("stable", found.pole_hz[stable], orders[stable], marks=True),
                 ],
                 note="Poles of rational fits of growing order; those that stay are stable.",
             )
@@ -90,7 +90,7 @@ def calibration_report(found: Calibration) -> Report:
     note = f"Highest acceleration at which a path is rounded by {1e3 * found.smoothing:.3g} mm."
     f = np.linspace(0.4 * found.resonance_hz, 1.8 * found.resonance_hz, 300)
     curves = [
-        PageSeries(
+        Series(
             kind,
             f,
             100 * shaper(kind, float(at), found.shaper.damping_ratio).residual(f),
@@ -99,7 +99,7 @@ def calibration_report(found: Calibration) -> Report:
         for kind, at in zip(found.kinds, found.frequency_hz, strict=True)
     ]
     plots = [Plot("What shapers leave", "frequency (Hz)", "remains (%)", curves)]
-    tables = [PageTable("Shapers", heads, rows, note)]
+    tables = [Table("Shapers", heads, rows, note)]
     text = []
     if found.robot is not None:
         text.append(
@@ -130,17 +130,17 @@ def identification_report(found: Identification) -> Report:
             )
         )
     heads = ("parameter", "start>", "value>", "std>", "95 %>")
-    tables = [PageTable("Parameters", heads, rows)]
+    tables = [Table("Parameters", heads, rows)]
     if len(found.names) > 1:
         pairs = [
             (name, *(f"{x:.3f}" for x in found.correlation[k]))
             for k, name in enumerate(found.names)
         ]
         numbers = [f"{k + 1}>" for k in range(len(found.names))]
-        tables.append(PageTable("Correlations", ("parameter", *numbers), pairs))
+        tables.append(Table("Correlations", ("parameter", *numbers), pairs))
     noise = [(name, f"{size:.3g}") for name, size in found.noise.items()]
     tables.append(
-        PageTable("Noise", ("values", "standard deviation>"), noise, "Of frequencies relative.")
+        Table("Noise", ("values", "standard deviation>"), noise, "Of frequencies relative.")
     )
     order, left = _thin(np.arange(len(found.normalised)) + 1.0, found.normalised)
     good = np.isfinite(left)
@@ -149,7 +149,7 @@ def identification_report(found: Identification) -> Report:
             "What is left",
             "value",
             "deviations of the noise",
-            [PageSeries("residual", order[good], left[good], marks=True)],
+            [Series("residual", order[good], left[good], marks=True)],
         )
     ]
     if len(found.measured) <= 400:
@@ -165,7 +165,7 @@ def identification_report(found: Identification) -> Report:
             )
         ]
         columns = ("value", "measured>", "computed>", "left, deviations>")
-        tables.append(PageTable("Values", columns, values))
+        tables.append(Table("Values", columns, values))
     text = [f"Take care: {w}." for w in found.warnings] + [f"{n}." for n in found.notes]
     held_out = ""
     if found.validation_percent is not None:
@@ -183,10 +183,10 @@ def plan_report(found: MeasurementPlan) -> Report:
     names = coordinate_names(found.robot)
     poses = [(str(k + 1), *(f"{x:.4g}" for x in theta)) for k, theta in enumerate(found.theta)]
     tables = [
-        PageTable(
+        Table(
             "Poses", ("measure", *(f"{name}>" for name in names)), poses, "Joint coordinates, SI."
         ),
-        PageTable(
+        Table(
             "What to expect",
             ("parameter", "standard deviation>"),
             [(name, f"{size:.3g}") for name, size in found.std.items()],

@@ -23,9 +23,9 @@ __all__ = [
     "Chapter",
     "Choice",
     "Heat",
-    "PageSeries",
-    "PageTable",
     "Plot",
+    "Series",
+    "Table",
     "check_page",
     "is_page",
     "page_text",
@@ -39,7 +39,7 @@ SCRIPTS = ("maths", "track", "draw", "figure", "plot", "heat", "panel", "steer",
 
 
 @dataclass(frozen=True)
-class PageTable:
+class Table:
     """Rows of words and numbers; a column whose name ends with `>` is flush right."""
 
     title: str
@@ -49,7 +49,7 @@ class PageTable:
 
 
 @dataclass(frozen=True)
-class PageSeries:
+class Series:
     """One curve; with `marks` its points only. `short` is written at its end."""
 
     name: str
@@ -66,7 +66,7 @@ class Plot:
     title: str
     x_label: str
     y_label: str
-    series: Sequence[PageSeries]
+    series: Sequence[Series]
     log: bool = False
     note: str = ""
 
@@ -110,7 +110,7 @@ class Chapter:
     short: str = ""
     text: Sequence[str] = ()
     scene: Scene | None = None
-    tables: Sequence[PageTable] = ()
+    tables: Sequence[Table] = ()
     plots: Sequence[Plot] = ()
     maps: Sequence[Heat] = ()
 

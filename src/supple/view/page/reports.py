@@ -30,9 +30,9 @@ from .page import (
     LIMIT,
     Chapter,
     Heat,
-    PageSeries,
-    PageTable,
     Plot,
+    Series,
+    Table,
     check_page,
     page_text,
     pose_bytes,
@@ -152,14 +152,14 @@ def statics_report(sag: Statics) -> Report:
         for name, (head, _, at) in zip(sag.names, cut, strict=True)
     ]
     tables = [
-        PageTable("How the tip moves", ("axis", "moves>", "unit"), rows, "Base axes."),
-        PageTable(
+        Table("How the tip moves", ("axis", "moves>", "unit"), rows, "Base axes."),
+        Table(
             "What each link carries",
             ("link", "force (N)>", "moment (N m)>", "strain energy (J)>"),
             list(zip(told, *(tidy(column, 4) for column in each), strict=True)),
             "Force and moment at the link's root; a sprung joint stores energy of its own.",
         ),
-        PageTable(
+        Table(
             "Compliance of the tip",
             ("moves", *(f"per {axis}>" for axis in _LOADS)),
             [(axis, *per[6 * i : 6 * i + 6]) for i, axis in enumerate(axes)],
@@ -183,7 +183,7 @@ def _curves(t: Array, title: str, unit: str, curves: Mapping[str, Array], note: 
     least = 1e-12 * max(sizes.values())
     moving = {name: values for name, values in curves.items() if sizes[name] > least} or curves
     series = [
-        PageSeries(name, t[keep], values[keep], name.split()[-1]) for name, values in moving.items()
+        Series(name, t[keep], values[keep], name.split()[-1]) for name, values in moving.items()
     ]
     return Plot(title, "time (s)", f"{title.lower()} ({unit})", series, note=note)
 
@@ -276,7 +276,7 @@ def frequency_plots(scene: Scene) -> list[Plot]:
         return []
     label = f"{track.name} ({track.unit})" if track.unit else track.name
     series = [
-        PageSeries(str(shape.number), track.values, hertz)
+        Series(str(shape.number), track.values, hertz)
         for shape, hertz in zip(scene.shapes, track.frequency_hz.T, strict=True)
     ]
     return [Plot("Natural frequencies", label, "frequency (Hz)", series, log=True)]
@@ -372,7 +372,7 @@ _TOO_LARGE = (
 )
 
 
-def _errors(run: PathResponse) -> PageTable:
+def _errors(run: PathResponse) -> Table:
     scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
     each = {"largest>": run.peak * scale, "at the end>": run.moved[-1] * scale}
     if not run.path.periodic and run.t[-1] > run.path.duration:
@@ -383,7 +383,7 @@ def _errors(run: PathResponse) -> PageTable:
     if architecture_of(run.robot).planar:  # what cannot leave the plane has no row
         rows = [rows[0], rows[1], rows[5]]
     note = "After the stop: half of peak to peak." if len(each) > 2 else ""
-    return PageTable("How far platform or tip leaves the rigid motion", ("", *each), rows, note)
+    return Table("How far platform or tip leaves the rigid motion", ("", *each), rows, note)
 
 
 def workspace_report(found: FrequencyMap) -> Report:
@@ -395,7 +395,7 @@ def workspace_report(found: FrequencyMap) -> Report:
     told = [
         _readable_coordinate(c, np.array([value])) for c, value in zip(each, place, strict=True)
     ]
-    table = PageTable(
+    table = Table(
         "The map in short",
         ("", "value>", "unit"),
         [
@@ -436,7 +436,7 @@ def _through(found: FrequencyMap, running: tuple[int, ...]) -> Plot | Heat:
     title = f"Lowest frequency over {' and '.join(name for name, _, _ in told)}"
     labels = [f"{name} ({unit})" for name, unit, _ in told]
     if len(running) == 1:
-        line = PageSeries("lowest frequency", told[0][2], hertz)
+        line = Series("lowest frequency", told[0][2], hertz)
         return Plot(title, labels[0], "frequency (Hz)", [line])
     known = hertz[np.isfinite(hertz)]
     flat = known.size > 0 and float(np.ptp(known)) < 1e-6 * float(known.max())

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...papers.cells import MEANING
 from ...papers.tour import Stop
 from ..scene.scene import modes_scene
-from .page import Chapter, PageTable, save_page
+from .page import Chapter, Table, save_page
 from .reports import report
 
 __all__ = ["save_tour", "stop_table"]
@@ -33,11 +33,11 @@ def save_tour(stops: Sequence[Stop], folder: str | Path) -> Path:
     chapters = []
     for stop in stops:
         columns, rows = stop_table(stop)
-        tables = [PageTable(stop.table, columns, rows, stop.note)]
+        tables = [Table(stop.table, columns, rows, stop.note)]
         if stop.tally:
             counts = [(verdict, count, MEANING[verdict]) for verdict, count in stop.tally.items()]
             heads = ("verdict", "numbers>", "meaning")
-            tables.append(PageTable("All that was recomputed", heads, counts))
+            tables.append(Table("All that was recomputed", heads, counts))
         short = stop.title.removeprefix("A ").removeprefix("An ").capitalize()
         scene = modes_scene(stop.found, stop.nearby)
         chapters.append(Chapter(stop.title, short, stop.text, scene, tuple(tables)))
