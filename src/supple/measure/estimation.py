@@ -239,7 +239,8 @@ class Problem:
                 Q = J.T @ ((slopes[i] * slopes[j])[:, None] * J)
                 taken = -2 * np.trace(C @ Q) + np.trace(C @ P[i] @ C @ P[j])
                 information[i, j] = 0.5 * (slopes[i] @ slopes[j] + taken)
-        W = np.linalg.inv(information)
+        # shares of the noise that the data cannot tell apart leave it singular
+        W = np.linalg.pinv(information, hermitian=True)
         wider = np.zeros_like(C)
         for i in range(count):
             for j in range(count):

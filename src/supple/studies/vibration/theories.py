@@ -83,7 +83,7 @@ class Theories(Natural, Answer):
     >>> found.names
     ('timoshenko', 'euler-bernoulli', 'inextensible')
     >>> found.difference[1].round(2)
-    array([0.32, 0.93, 5.34])
+    array([0.19, 1.69, 3.83])
     """
 
     robot: Robot
