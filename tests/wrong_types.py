@@ -172,6 +172,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "inputs": ["tau"],
         "controller": None,
     },
+    "mobility": {"robot": supple.load("four-bar"), "theta": [0.9]},
     "theories": {"robot": supple.load("di-castri-two-link"), "theta": [0, 0], "count": 2},
     "margins": {
         "model": small_model(),
