@@ -6,14 +6,13 @@ import sys
 from collections.abc import Callable, Mapping
 from inspect import signature
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from .held import Immutable, as_html
+from .held import Immutable, as_html, as_html_text
 from .registry import duty, import_function, require_duty
 
 if TYPE_CHECKING:
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Answer", "Natural", "Plotted", "Shown"]
-
-
-SCREEN_WIDTH = 98  # characters of a printed line
 
 
 class Shown:
@@ -93,14 +89,6 @@ class Answer(Immutable, Shown, Plotted):
     units: ClassVar[Mapping[str, str]] = {}
     labels: ClassVar[Mapping[str, str | tuple[str, ...] | Callable[[Any], Any]]] = {}
 
-    def __repr__(self) -> str:
-        """Return it as an engineer would write it down."""
-        write = duty(self, "text")
-        if write is None:
-            return super().__repr__()
-        lines = str(write(self)).splitlines()
-        return "\n".join(fill(line, SCREEN_WIDTH, subsequent_indent="    ") for line in lines)
-
     def to_xarray(self) -> xarray.Dataset:
         """Return it as a labelled Dataset."""
         from .tables import dataset
@@ -126,6 +114,8 @@ class Answer(Immutable, Shown, Plotted):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
+        if duty(self, "text") is not None:
+            return as_html_text(self._title, repr(self))
         from .tables import SHOWN_ROWS
 
         table = self.to_pandas()

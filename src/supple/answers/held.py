@@ -6,18 +6,21 @@ import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import Field, fields, is_dataclass
 from functools import cached_property, wraps
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
 from ..arguments import Check
 from ..errors import SuppleError
+from .registry import duty
 
 __all__ = [
     "FrozenTable",
     "Immutable",
     "Timed",
     "as_html",
+    "as_html_text",
     "freeze_arrays",
     "frozen_property",
     "same",
@@ -26,6 +29,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+SCREEN_WIDTH = 98  # characters of a printed line
 VALUE_WIDTH = 72  # characters of one value
 MAX_LINES = 20  # of one object
 
@@ -185,6 +189,13 @@ def as_html(title: str, rows: Iterable[tuple[str, str]]) -> str:
     return f"<b>{escape(title)}</b><table>{told}</table>"
 
 
+def as_html_text(title: str, text: str) -> str:
+    """Return a title and a text whose columns stay aligned."""
+    from html import escape
+
+    return f"<b>{escape(title)}</b><pre>{escape(text)}</pre>"
+
+
 class Timed:
     """What runs over times `t`, s, of its own."""
 
@@ -263,6 +274,11 @@ class Immutable:
         return rows if len(rows) <= MAX_LINES else [*rows[: MAX_LINES - 1], ("...", "")]
 
     def __repr__(self) -> str:
+        """Return it as an engineer would write it down; else names and values of its fields."""
+        write = duty(self, "text")
+        if write is not None:
+            lines = str(write(self)).splitlines()
+            return "\n".join(fill(line, SCREEN_WIDTH, subsequent_indent="    ") for line in lines)
         rows = self._summary_rows()
         wide = max((len(name) for name, _ in rows), default=0)
         return "\n".join(
@@ -271,4 +287,6 @@ class Immutable:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
+        if duty(self, "text") is not None:
+            return as_html_text(self._title, repr(self))
         return as_html(self._title, self._summary_rows())

@@ -38,37 +38,38 @@ class Kind:
 
 KINDS: dict[str, Kind] = {
     "robot.robot:Robot": Kind(
+        text="view.summaries.robots:robot_text",
         scene="view.scene.scenes:pose_scene",
         report="view.page.reports:robot_report",
     ),
     "studies.vibration.modes:Modes": Kind(
-        text="view.summaries:modes_text",
+        text="view.summaries.vibration:modes_text",
         plot="view.figures.plots:plot_modes",
         scene="view.scene.scene:modes_scene",
         report="view.page.reports:modes_report",
     ),
     "studies.vibration.theories:Theories": Kind(
-        text="view.summaries:theories_text", plot="view.figures.plots:plot_theories"
+        text="view.summaries.vibration:theories_text", plot="view.figures.plots:plot_theories"
     ),
     "studies.vibration.response:FrequencyResponse": Kind(
-        text="view.summaries:frequency_response_text",
+        text="view.summaries.vibration:frequency_response_text",
         plot="view.figures.frequency:plot_frequency_response",
     ),
     "studies.statics:Statics": Kind(
-        text="view.summaries:statics_text",
+        text="view.summaries.poses:statics_text",
         plot="view.figures.plots:plot_statics",
         scene="view.scene.scene:statics_scene",
         report="view.page.reports:statics_report",
     ),
     "studies.vibration.workspace:FrequencyMap": Kind(
-        text="view.summaries:frequency_map_text",
+        text="view.summaries.vibration:frequency_map_text",
         plot="view.figures.paths:plot_workspace",
         scene="view.scene.scenes:workspace_scene",
         report="view.page.reports:workspace_report",
         dataset="studies.storage:map_to_xarray",
     ),
     "studies.motion.response:Response": Kind(
-        text="view.summaries:response_text",
+        text="view.summaries.motion:response_text",
         plot="view.figures.motion:plot_response",
         scene="view.scene.scenes:response_scene",
         report="view.page.reports:response_report",
@@ -76,7 +77,7 @@ KINDS: dict[str, Kind] = {
         table="studies.storage:to_pandas",
     ),
     "studies.motion.path_response:PathResponse": Kind(
-        text="view.summaries:path_response_text",
+        text="view.summaries.motion:path_response_text",
         plot="view.figures.paths:plot_path_response",
         scene="view.scene.scenes:path_scene",
         report="view.page.reports:path_report",
@@ -84,56 +85,89 @@ KINDS: dict[str, Kind] = {
         table="studies.storage:path_to_pandas",
     ),
     "studies.motion.state_space:StateSpace": Kind(
-        text="view.summaries:state_space_text",
+        text="view.summaries.motion:state_space_text",
         plot="view.figures.frequency:plot_state_space",
     ),
-    "studies.motion.margins:Margins": Kind(text="view.summaries:margins_text"),
+    "studies.motion.margins:Margins": Kind(text="view.summaries.motion:margins_text"),
     "studies.motion.stability:Stability": Kind(
+        text="view.summaries.motion:stability_text",
         plot="view.figures.stability:plot_stability",
         report="view.page.reports:stability_report",
     ),
-    "studies.design.track:Tracks": Kind(plot="view.figures.sweeps:plot_tracks"),
+    "studies.design.track:Tracks": Kind(
+        text="view.summaries.design:tracks_text", plot="view.figures.sweeps:plot_tracks"
+    ),
     "control.trajectories:Trajectory": Kind(
         plot="view.figures.trajectories:plot_trajectory",
     ),
-    "studies.drive.shape:ShapedMove": Kind(plot="view.figures.shaping:plot_shaped"),
+    "studies.drive.shape:ShapedMove": Kind(
+        text="view.summaries.drive:shaped_move_text", plot="view.figures.shaping:plot_shaped"
+    ),
     "studies.drive.compare:Comparison": Kind(
+        text="view.summaries.drive:comparison_text",
         plot="view.figures.comparing:plot_comparison",
         report="view.page.comparing:comparison_report",
     ),
     "measure.resonances:Resonances": Kind(
+        text="view.summaries.measured:resonances_text",
         plot="view.figures.measuring:plot_resonances",
         report="view.page.measuring:resonances_report",
     ),
     "measure.calibrate:Calibration": Kind(
+        text="view.summaries.measured:calibration_text",
         plot="view.figures.measuring:plot_calibration",
         report="view.page.measuring:calibration_report",
     ),
     "measure.identify:Identification": Kind(
+        text="view.summaries.measured:identification_text",
         plot="view.figures.measuring:plot_identification",
         report="view.page.measuring:identification_report",
         table="measure.identify:parameter_table",
     ),
     "measure.where_to_measure:MeasurementPlan": Kind(
+        text="view.summaries.measured:measurement_plan_text",
         plot="view.figures.measuring:plot_plan",
         report="view.page.measuring:plan_report",
     ),
-    "exporters.validate:Validation": Kind(table="exporters.validate:validation_table"),
+    "exporters.validate:Validation": Kind(
+        text="view.summaries.exchange:validation_text", table="exporters.validate:validation_table"
+    ),
     "papers.cells:Reproduction": Kind(
-        text="view.summaries:reproduction_text", table="papers.cells:table"
+        text="view.summaries.exchange:reproduction_text", table="papers.cells:table"
     ),
     "studies.vibration.characteristic:Characteristic": Kind(
-        plot="view.figures.frequency:plot_characteristic"
+        text="view.summaries.vibration:characteristic_text",
+        plot="view.figures.frequency:plot_characteristic",
     ),
-    "studies.check:Check": Kind(text="view.summaries:check_text"),
-    "studies.kinematics.forward:Pose": Kind(text="view.summaries:pose_text"),
-    "studies.kinematics.inverse:JointSolutions": Kind(text="view.summaries:joint_solutions_text"),
-    "studies.design.sensitivities:Sensitivities": Kind(text="view.summaries:sensitivities_text"),
+    "studies.check:Check": Kind(text="view.summaries.poses:check_text"),
+    "studies.kinematics.forward:Pose": Kind(text="view.summaries.poses:pose_text"),
+    "studies.kinematics.inverse:JointSolutions": Kind(
+        text="view.summaries.poses:joint_solutions_text"
+    ),
+    "studies.design.sensitivities:Sensitivities": Kind(
+        text="view.summaries.design:sensitivities_text"
+    ),
     "studies.design.static_sensitivities:StaticSensitivities": Kind(
-        text="view.summaries:static_sensitivities_text"
+        text="view.summaries.design:static_sensitivities_text"
     ),
-    "studies.vibration.assumed:AssumedResult": Kind(text="view.summaries:assumed_modes_text"),
-    "studies.motion.stability:Floquet": Kind(text="view.summaries:floquet_text"),
+    "studies.vibration.assumed:AssumedResult": Kind(
+        text="view.summaries.vibration:assumed_modes_text"
+    ),
+    "studies.motion.stability:Floquet": Kind(text="view.summaries.motion:floquet_text"),
+    "studies.design.tolerances:Tolerances": Kind(text="view.summaries.design:tolerances_text"),
+    "studies.design.stopband:Band": Kind(text="view.summaries.design:band_text"),
+    "studies.design.optimise:Optimum": Kind(text="view.summaries.design:optimum_text"),
+    "studies.drive.invert:Inversion": Kind(text="view.summaries.drive:inversion_text"),
+    "studies.drive.compensate:Compensation": Kind(text="view.summaries.drive:compensation_text"),
+    "studies.drive.plan:Plan": Kind(text="view.summaries.drive:plan_text"),
+    "studies.drive.plan_trial:PlanTrial": Kind(text="view.summaries.drive:plan_trial_text"),
+    "studies.mobility:Mobility": Kind(text="view.summaries.poses:mobility_text"),
+    "studies.regressor:Regressor": Kind(text="view.summaries.motion:regressor_text"),
+    "studies.vibration.shapes:Shapes": Kind(text="view.summaries.vibration:shapes_text"),
+    "exporters.export:Export": Kind(text="view.summaries.exchange:export_text"),
+    "equations.model:Model": Kind(text="view.summaries.robots:model_text"),
+    "beams.basis:Basis": Kind(text="view.summaries.robots:basis_text"),
+    "equations.accuracy:Accuracy": Kind(text="view.summaries.motion:accuracy_text"),
 }
 
 _PACKAGE = __package__.rpartition(".")[0]

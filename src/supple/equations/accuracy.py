@@ -79,16 +79,18 @@ class Accuracy(Immutable):
         """Whether both errors stay within five per cent."""
         return max(self.static, self.modal) <= LIMIT
 
-    def __str__(self) -> str:
+    @property
+    def sentence(self) -> str:
+        """Both errors and what helps, in one sentence."""
         pose = ", ".join(f"{x:.3g}" for x in self.theta)
-        told = (
+        text = (
             f"{self.robot} at [{pose}]: its statics miss those of the exact beams by "
             f"{self.static:.1%}, its lowest frequency by {self.modal:.1%}"
         )
         if any(self.damping_ratios):
-            told += "; its lowest modes get damping ratios "
-            told += ", ".join(f"{x:.3g}" for x in self.damping_ratios)
-        return f"{told}; try {self.remedy}" if self.remedy else told
+            ratios = ", ".join(f"{x:.3g}" for x in self.damping_ratios)
+            text += f"; its lowest modes get damping ratios {ratios}"
+        return f"{text}; try {self.remedy}" if self.remedy else text
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ def build(
     if (found is None or found.good) and (theta := twisting_pose(*parts)) is not None:
         found, asks = accuracy(*parts, made.damping, theta), "model.check(theta)"
     if found is not None and not found.good:
-        warnings.warn(f"{found} ({asks})", ModelWarning, stacklevel=3)
+        warnings.warn(f"{found.sentence} ({asks})", ModelWarning, stacklevel=3)
     elif sentence := sliding_error(made.chain):
         warnings.warn(sentence, ModelWarning, stacklevel=3)
     return made

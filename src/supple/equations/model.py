@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Immutable, short, still
+from ..answers.held import Immutable, still
 from ..answers.registry import import_function
 from ..architectures.coordinate_map import CoordinateMap
 from ..architectures.kinds import architecture_of
@@ -96,9 +96,6 @@ class Model(Immutable):
         """Hold still, the numbers of its chain too."""
         still(self.chain)
         super().__post_init__()
-
-    def _summary_rows(self) -> list[tuple[str, str]]:
-        return [("coordinates", short(self.coordinates)), *super()._summary_rows()]
 
     check = _check
 

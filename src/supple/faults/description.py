@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from ..answers.registry import duty
 from ..errors import RobotError, SuppleError
 from ..values import MEASURED, fault, in_si
 from .finding import every_fault, robot_error
@@ -93,6 +94,11 @@ class Description(BaseModel, ABC):
                 text = repr(value)
                 told.append((name, value if len(text) <= WIDTH else _Short(value)))
         return told[:LINES]
+
+    def __str__(self) -> str:
+        """Return it as an engineer would write it down; else what was given, as `repr` does."""
+        write = duty(self, "text")
+        return super().__str__() if write is None else str(write(self))
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""

@@ -112,11 +112,6 @@ class Calibration(Answer):
     table_rows: ClassVar = ("shaper",)
     units: ClassVar = {"frequency_hz": "Hz", "time_added": "s", "max_acceleration": "m/s2"}
 
-    def __repr__(self) -> str:
-        share = 100 * self.vibration[self.kinds.index(self.recommended)]
-        at = self.shaper.frequency_hz
-        return f"<Calibration: {self.recommended} at {at:.4g} Hz, which leaves {share:.2g} %>"
-
 
 @checked(
     robot=optional(a_robot),

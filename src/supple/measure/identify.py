@@ -114,10 +114,6 @@ class Identification(Answer):
     table_rows: ClassVar = ("parameter",)
     labels: ClassVar = {"parameter": "names", "other": "names", "value": "value_names"}
 
-    def __repr__(self) -> str:
-        told = ", ".join(f"{k} = {v:.5g} +- {self.std[k]:.2g}" for k, v in self.values.items())
-        return f"<Identification of {self.nominal.name}: {told:.60}>"
-
     def interval(
         self, path: str, level: float = 0.95, profile: bool | None = None
     ) -> tuple[float, float]:

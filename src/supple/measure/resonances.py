@@ -117,10 +117,6 @@ class Resonances(Answer):
     columns: ClassVar = ("frequency_hz", "damping_ratio", "std_hz", "std_damping")
     units: ClassVar = {"frequency_hz": "Hz", "std_hz": "Hz", "spectrum_hz": "Hz", "pole_hz": "Hz"}
 
-    def __repr__(self) -> str:
-        each = ", ".join(f"{f:.5g}" for f in self.frequency_hz[:6])
-        return f"<Resonances of {len(self.files)} recording(s), {self.excitation}: {each} Hz>"
-
 
 @checked(
     rate=optional(number(0, above=True, unit="in Hz")),

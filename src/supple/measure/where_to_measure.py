@@ -81,10 +81,6 @@ class MeasurementPlan(Answer):
     labels: ClassVar = {"parameter": "names"}
     table_rows: ClassVar = ("measurement",)
 
-    def __repr__(self) -> str:
-        told = ", ".join(f"{k} +- {v:.2g}" for k, v in self.std.items())
-        return f"<MeasurementPlan of {self.robot.name}: {len(self.chosen)} experiments, {told:.40}>"
-
 
 @checked(
     robot=a_robot,

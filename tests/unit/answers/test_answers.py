@@ -7,6 +7,7 @@ import inspect
 import io
 import pickle
 import pkgutil
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,8 @@ def check_that_it_is_labelled_data(found: Any, place: Path) -> None:
 def test_a_notebook_shows_what_is_no_answer_too(shown: Any) -> None:
     table = shown._repr_html_()
     assert type(shown).__name__ in table
-    assert 1 <= table.count("<tr") <= 40
+    assert "<tr" in table or "<pre" in table
+    assert table.count("<tr") <= 40
     assert len(table) < 4000
 
 
@@ -209,21 +211,43 @@ def test_what_is_remembered_writes_no_equations() -> None:
     assert after == counts
 
 
+@pytest.mark.parametrize("name", MAKERS)
+def test_no_answer_prints_its_fields(name: str) -> None:
+    """No dump of arrays, no one-line reminder, no rounding written with seventeen digits."""
+    text = repr(answer(name))
+    assert len(text.splitlines()) >= 2
+    assert not text.startswith("<")
+    for dump in ("array (", "array(", "[[", "np.float64"):
+        assert dump not in text
+    assert not re.search(r"\b(nan|None)\b", text)
+    smallest = [float(found) for found in re.findall(r"-?\d[\d.]*e-\d+", text)]
+    accuracies = ("difference", "meet at every joint", "KKT residual")
+    if not any(word in text for word in accuracies):
+        assert all(abs(value) > 1e-12 for value in smallest)
+
+
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
+        ("Band", ("free, proven", "cell", "Hz away")),
+        ("Optimum", ("Hz before", "kg now", "mm  links.link1.section.wall", "limited by")),
+        ("Comparison", ("settled (s)", "left (mm)", "effort (N m)", "zv settles first")),
+        ("Stability", ("Stable", "Hz, joints locked", "mm", "N m")),
+        ("Tracks", ("theta.link2, 0° to 5.7296°", "first Hz", "Certified")),
+        ("Tolerances", ("nominal Hz", "by the tolerance of", "links.link1.length")),
+        ("Validation", ("pinocchio: mass, kg", "largest difference")),
+        ("Mobility", ("degrees of freedom  2", "Kutzbach")),
+        ("Identification", ("mm", "links.link1.section.wall")),
         ("Modes", ("Hz", "bending 100 %", "Certified")),
         ("Statics", ("mm", "held by", "link1")),
         ("Check", ("reach", "mass that moves", "lowest frequency")),
         ("WorkspaceMap", ("lowest", "Hz at x =")),
         ("Response", ("tip ends at", "deg", "energy balance")),
         ("StateSpace", ("states", "inputs", "outputs")),
-        ("Sensitivities", ("links.link1.length", "Hz per unit")),
+        ("Sensitivities", ("links.link1.length", "Hz/deg")),
     ],
 )
 def test_printed_answers_are_written_for_engineers(name: str, wanted: tuple[str, ...]) -> None:
     text = repr(answer(name))
-    assert "array (" not in text
-    assert "e-1" not in text.replace("e-13", "").replace("e-14", "").replace("e-15", "")
     for words in wanted:
         assert words in text

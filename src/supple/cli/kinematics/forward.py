@@ -111,7 +111,7 @@ def inverse(
     else:
         from ...architectures.kinds import architecture_of
 
-        say(f"{plain(robot.name)}: {found}\n")
+        say(f"{plain(robot.name)}: {found.sentence}\n")
         motors = architecture_of(robot).motors
         names, slides = [name for name, _ in motors], [slides for _, slides in motors]
         told = found.solutions if found.reached else found.theta[None]

@@ -112,15 +112,6 @@ class Optimum(Answer):
         """How much higher the lowest frequency is, as a fraction."""
         return self.lowest_hz / self.start_hz - 1
 
-    def __repr__(self) -> str:
-        changed = f"{self.start_hz:.4g} to {self.lowest_hz:.4g} Hz ({100 * self.gain:+.3g} %)"
-        weight = f"{self.mass:.4g} kg"
-        if self.goal == "mass":
-            changed = f"{self.start_mass:.4g} to {self.mass:.4g} kg"
-            weight = f"{self.lowest_hz:.4g} Hz"
-        dimensions = len(self.values)
-        return f"<Optimum of {self.robot.name}: {changed}, {weight}, {dimensions} dimensions>"
-
 
 def mass_of(robot: Robot, theta: ArrayLike, also: Sequence[str] = ()) -> float:
     """Return the mass of what joints move, without the payload, kg; `also` names further links."""

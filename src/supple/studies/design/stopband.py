@@ -121,14 +121,6 @@ class Band(Answer):
     def __bool__(self) -> bool:
         return self.free is True
 
-    def __repr__(self) -> str:
-        word = {True: "free, proven", False: "not free", None: "not decided"}[self.free]
-        return (
-            f"<Band {self.low_hz:g} to {self.high_hz:g} Hz of {self.robot.name}: {word}"
-            f"{architecture_of(self.robot).inside}, "
-            f"{self.cells} cells>"
-        )
-
 
 ARGUMENTS: dict[str, Check] = {
     "robot": a_robot,

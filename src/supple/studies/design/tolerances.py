@@ -86,13 +86,6 @@ class Tolerances(Natural, Answer):
     table_rows: ClassVar = ("mode",)
     units: ClassVar = {"omega": "rad/s", "low": "rad/s", "high": "rad/s", "frequency_hz": "Hz"}
 
-    def __repr__(self) -> str:
-        parts = [
-            f"{a / (2 * np.pi):.4g} to {b / (2 * np.pi):.4g}"
-            for a, b in zip(self.low[:4], self.high[:4], strict=True)
-        ]
-        return f"<Tolerances of {self.robot.name}: {', '.join(parts)} Hz, {len(self.omega)} modes>"
-
 
 @checked(
     robot=a_robot,

@@ -106,13 +106,6 @@ class Tracks(Natural, Answer):
     table_rows: ClassVar = ("value",)
     units: ClassVar = {"omega": "rad/s", "frequency_hz": "Hz"}
 
-    def __repr__(self) -> str:
-        close = sum(not v.crossing for v in self.veerings)
-        return (
-            f"<Tracks of {self.robot.name} over {self.key}: {self.omega.shape[1]} branches at "
-            f"{len(self.x)} values, {close} veerings, {len(self.veerings) - close} crossings>"
-        )
-
 
 @dataclass(eq=False)
 class _Sample:

@@ -186,13 +186,6 @@ class Comparison(Answer):
             said.append(f"{told}; {'; '.join(less)}." if less else f"{told}.")
         return tuple(said)
 
-    def __repr__(self) -> str:
-        each = ", ".join(
-            f"{name} {duration:.3g} s {1e3 * left:.2g} mm"
-            for name, duration, left in zip(self.methods, self.duration, self.worst, strict=True)
-        )
-        return f"<Comparison on {self.robot.name}: {each}>"
-
 
 def _named_methods(name: str, value: Any) -> dict[str, Any]:
     """Methods by their names."""

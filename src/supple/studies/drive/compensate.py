@@ -98,13 +98,6 @@ class Compensation(TrajectoryWithDetails, Answer):
         most = [float(np.linalg.norm(x, axis=1).max()) for x in (self.before, self.after)]
         return most[0] / most[1] if most[1] else 1.0
 
-    def __repr__(self) -> str:
-        most = [1e3 * float(np.linalg.norm(x, axis=1).max()) for x in (self.before, self.after)]
-        return (
-            f"<Compensation of {self.robot.name}: off its path by {most[0]:.3g} mm before, "
-            f"{most[1]:.3g} mm after>"
-        )
-
 
 ARGUMENTS: dict[str, Check] = {
     "robot": a_robot,

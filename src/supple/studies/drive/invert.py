@@ -115,12 +115,6 @@ class Inversion(TrajectoryWithDetails, Answer):
         """Return where the chord angles begin and end; the joints do so with the sag taken off."""
         return self.chord[0], self.chord[-1]
 
-    def __repr__(self) -> str:
-        return (
-            f"<Inversion of {self.model.robot.name}: {len(self.t)} samples from {self.t[0]:.4g} to "
-            f"{self.t[-1]:.4g} s, slowest zero {self.decay:.4g} 1/s>"
-        )
-
 
 def chord_matrix(model: Model) -> Array:
     """Return C, (joints, N - joints): chord angles are theta + C eta, n.(x x u(L))/L per link."""

@@ -146,12 +146,6 @@ class Plan(TrajectoryWithDetails):
         """
         return plan_trial(self.model, self.trajectory, self.tau, self.limits, finer)
 
-    def __repr__(self) -> str:
-        return (
-            f"<Plan of {self.model.robot.name}: {self.duration:.5g} s, least {self.objective}, "
-            f"{len(self.t) - 1} pieces, replay within {100 * self.residual:.2g} %>"
-        )
-
 
 @checked(
     model=a_model,

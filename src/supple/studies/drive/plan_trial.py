@@ -60,11 +60,6 @@ class PlanTrial(Immutable):
         """Whether every limit is kept within two per cent."""
         return all(value <= 1.02 for value in self.passed.values())
 
-    def __repr__(self) -> str:
-        each = ", ".join(f"{word} {value:.3g}" for word, value in self.passed.items())
-        told = f"; of the limits: {each}" if each else ""
-        return f"<PlanTrial: {1e3 * self.residual:.3g} mm left on the finer model{told}>"
-
 
 @dataclass(frozen=True, eq=False)
 class _FeedForwardMove(Trajectory):

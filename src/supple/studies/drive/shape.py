@@ -130,13 +130,6 @@ class ShapedMove(TrajectoryWithDetails, Answer):
         a = np.diff(v, axis=0) * self.rate
         return np.abs(v).max(axis=0), np.abs(a).max(axis=0, initial=0.0)
 
-    def __repr__(self) -> str:
-        f = ", ".join(f"{x:.4g}" for x in self.frequency_hz)
-        return (
-            f"<ShapedMove {self.kind} for {f} Hz: {self.before.duration:.4g} s and "
-            f"{self.time_added:.4g} s more, {self.before.size} joints>"
-        )
-
 
 def without_stubs(move: Samples) -> Samples:
     """Return samples without those that follow another by less than STUB of the usual gap."""

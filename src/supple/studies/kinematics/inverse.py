@@ -79,7 +79,9 @@ class JointSolutions(Answer):
     }
     table_rows: ClassVar = ("try",)
 
-    def __str__(self) -> str:
+    @property
+    def sentence(self) -> str:
+        """How many solutions there are, or how near the robot comes, in one sentence."""
         if self.reason:
             return self.reason
         if self.reached:
