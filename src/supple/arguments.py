@@ -12,12 +12,18 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
 from numbers import Integral, Real
-from typing import Any, ParamSpec, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from .errors import SuppleError
+from .on_demand import ModuleOnDemand
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+else:
+    np = ModuleOnDemand("numpy")
 
 __all__ = [
     "LARGEST_FLOAT",
@@ -39,7 +45,6 @@ __all__ = [
     "whole_number",
 ]
 
-Array = NDArray[np.float64]
 Check = Callable[[str, Any], Any]
 LARGEST_FLOAT = sys.float_info.max  # an integer may be larger; NaN and infinity are not below it
 P = ParamSpec("P")

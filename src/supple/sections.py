@@ -11,12 +11,11 @@ import math
 from abc import ABC, abstractmethod
 from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from .faults import Description
 from .kernels.polygons import Points, Warped, crossing, inside, moments, warping_properties
-from .kernels.torsion import hollow_rectangle_torsion
-from .values import Coordinate, Pair, Positive, Size, as_pair, as_tuple, fault
+from .values import Before, Coordinate, Pair, Positive, Size, as_pair, as_tuple, fault
 
 __all__ = [
     "Box",
@@ -45,7 +44,7 @@ class Constants(NamedTuple):
     I_p: float
 
 
-ShearPair = Annotated[Pair, BeforeValidator(as_pair, json_schema_input_type=float | Pair)]
+ShearPair = Annotated[Pair, Before(as_pair, json_schema_input_type=float | Pair)]
 
 
 class Shape(Description, ABC):
@@ -175,6 +174,8 @@ class Box(Shape):
 
         Bredt's is 5 % low at wall / side 0.1, 13 % at 0.2 and 38 % at 0.4 of a square.
         """
+        from .kernels.torsion import hollow_rectangle_torsion  # loads NumPy
+
         right = hollow_rectangle_torsion(self.depth, self.width, self.wall)
         return self.constants().J_t / right - 1, right
 
@@ -261,8 +262,8 @@ class General(Shape):
 
 
 Corners = Annotated[
-    tuple[Annotated[tuple[Coordinate, Coordinate], BeforeValidator(as_tuple)], ...],
-    BeforeValidator(as_tuple),
+    tuple[Annotated[tuple[Coordinate, Coordinate], Before(as_tuple)], ...],
+    Before(as_tuple),
 ]
 
 
@@ -276,7 +277,7 @@ class Profile(Shape):
 
     shape: Literal["profile"] = "profile"
     outline: Corners
-    holes: Annotated[tuple[Corners, ...], BeforeValidator(as_tuple)] = ()
+    holes: Annotated[tuple[Corners, ...], Before(as_tuple)] = ()
     torsion_constant: Positive | None = Field(
         default=None, description="m^4; computed by sectionproperties by default"
     )

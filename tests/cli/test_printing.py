@@ -7,7 +7,8 @@ import supple
 
 ROOM = Path(supple.__file__).parent
 DOORS = {  # who may write to a stream, and why
-    "cli/output.py": {"typer.echo", "Console"},  # these doors themselves
+    # these doors themselves; whether a terminal reads them
+    "cli/output.py": {"typer.echo", "Console", "sys.stdout"},
     "__main__.py": {"sys.stderr"},  # one word, before anything else can be imported
     "cli/__init__.py": {"sys.stdout", "sys.stderr"},  # how they write what they cannot encode
     "answers/answer.py": {"print"},  # the address of a live view, for a script or a notebook

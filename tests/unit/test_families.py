@@ -9,15 +9,29 @@ only some have: `links`, `closures`, `upper`, `platform`, `motor`, `moving`, ..
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from supple.answers.registry import import_function
+from supple.architectures import forms
 from supple.architectures.kinds import architecture_of
 from supple.architectures.tree import Tree
 from supple.files import load
-from supple.files.robots import ARCHITECTURES
+from supple.files.robots import DESCRIPTIONS, architectures
 from supple.library import names
+from supple.robot import (
+    Closure,
+    ClosureEnd,
+    DeltaRobot,
+    Joint,
+    Link,
+    MechanismJoint,
+    MechanismLink,
+    Motor,
+    Mount,
+)
 
 PACKAGE = Path(__file__).parents[2] / "src" / "supple"
 FAMILIES = {"SerialRobot", "DeltaRobot", "MechanismRobot"}
@@ -114,4 +128,35 @@ def test_every_architecture_does_its_duties(name: str) -> None:
 def test_every_family_that_can_be_loaded_has_an_architecture() -> None:
     from supple.architectures.kinds import FAMILIES
 
-    assert set(FAMILIES) == set(ARCHITECTURES.values())
+    assert set(FAMILIES) == set(architectures().values())
+
+
+def test_parts_made_without_being_validated_are_those_that_validation_makes() -> None:
+    ends: Any = ("lower", "platform")
+    pairs = [
+        (forms.JOINT, MechanismJoint()),
+        (forms.MOTOR, MechanismJoint(axis=(0.0, 1.0, 0.0))),
+        (forms.ELBOW, MechanismJoint(type="universal")),
+        (forms.FREE, MechanismJoint(type="free")),
+        (forms.MOUNT, Mount()),
+        (forms.END, ClosureEnd(link="platform")),
+        (
+            forms.WRISTS["single"],
+            Closure(ends=ends, type="universal", axes=((0, 0, 1), (0, 1, 0))),
+        ),
+        (forms.WRISTS["parallelogram"], Closure(ends=ends, type="spherical")),
+        (forms.WRISTS["twist"], Closure(ends=ends, type="constant-velocity")),
+        (Link.model_fields["joint"].default, Joint()),
+        (MechanismLink.model_fields["joint"].default, MechanismJoint()),
+        (DeltaRobot.model_fields["motor"].default, Motor()),
+    ]
+    for made, validated in pairs:
+        assert made == validated
+        assert repr(made) == repr(validated)
+        assert made.model_fields_set == validated.model_fields_set
+        assert made.model_dump() == validated.model_dump()
+
+
+def test_a_file_finds_the_class_of_its_family_without_the_others() -> None:
+    found = {word: import_function(place) for word, place in DESCRIPTIONS.items()}
+    assert found == architectures()

@@ -13,7 +13,7 @@ from supple.errors import RobotError, SuppleError
 from supple.faults import MEANINGS
 from supple.files import dump, load, loads, schema
 from supple.files.reading import read_yaml, resolve_scalar
-from supple.files.robots import ARCHITECTURES
+from supple.files.robots import architectures
 from supple.files.writing import write
 from supple.robot import DeltaRobot, SerialRobot
 
@@ -454,7 +454,7 @@ def test_every_key_of_the_schema_has_a_meaning() -> None:
 
 
 def test_architectures_are_known_by_their_own_word() -> None:
-    for word, model in ARCHITECTURES.items():
+    for word, model in architectures().items():
         assert model.model_fields["architecture"].default == word
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import supple
 from supple.cli import THREADS
+from supple.library import names
 
 HEAVY = ("scipy", "casadi", "matplotlib", "xarray", "pandas", "dask")
 LIBRARIES = ("numpy", "pydantic", "yaml", "rich", *HEAVY)
@@ -33,12 +34,44 @@ def test_import_loads_nothing() -> None:
 @pytest.mark.parametrize("name", ["load", "modes", "Robot", "statics"])
 def test_a_core_name_loads_nothing_heavy(name: str) -> None:
     code = f"import supple; supple.{name}"
-    assert loaded_by(code, ("numpy", "pydantic", *HEAVY)) == ["numpy", "pydantic"]
+    arrays = ["numpy"] if name in ("modes", "statics") else []
+    assert loaded_by(code, ("numpy", "pydantic", *HEAVY)) == [*arrays, "pydantic"]
 
 
-def test_loading_a_file_needs_no_question() -> None:
-    code = "import supple; supple.load('industrial-3')"
-    assert loaded_by(code, ("supple.equations", "supple.studies", "supple.papers")) == []
+FAMILY_OF = {"industrial-3": "serial", "kuo-delta": "delta", "five-bar": "mechanism"}
+
+
+@pytest.mark.parametrize("robot", names())
+def test_loading_a_file_needs_its_own_family_alone(robot: str) -> None:
+    """No arrays, no other family, no URDF, no question: each takes longer than the file."""
+    code = f"import supple; supple.load({robot!r})"
+    rooms = ("architectures", "equations", "files.urdf", "files.schemas", "studies", "papers")
+    unwanted = ("numpy", "rich", "typer", *HEAVY, *(f"supple.{room}" for room in rooms))
+    assert loaded_by(code, unwanted) == []
+    families = tuple(f"supple.robot.{word}" for word in FAMILY_OF.values())
+    if robot in FAMILY_OF:
+        assert loaded_by(code, families) == [f"supple.robot.{FAMILY_OF[robot]}"]
+
+
+def test_loading_a_file_builds_one_schema() -> None:
+    """Pydantic builds a schema when a class is first validated: other classes wait for it."""
+    code = (
+        "import supple; supple.load('industrial-3'); from supple.faults import Description\n"
+        "def below(kind):\n"
+        "    for one in kind.__subclasses__():\n        yield one\n        yield from below(one)\n"
+        "print([one.__name__ for one in below(Description) if one.__pydantic_complete__])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "['SerialRobot']"
+
+
+@pytest.mark.parametrize("file", ["industrial-3", "five-bar"])
+def test_the_command_modes_imports_what_it_needs(file: str) -> None:
+    run = f"import sys; sys.argv = ['supple', 'modes', {file!r}]; import supple.cli as c; c.main()"
+    rooms = ("equations", "view", "outputs", "path_dynamics", "integration", "measure", "exporters")
+    others = ("supple.cli.motion", "supple.cli.drive", "supple.cli.design", "supple.files.urdf")
+    unwanted = ("rich", *HEAVY, *(f"supple.{room}" for room in rooms), *others)
+    assert loaded_by(run, unwanted) == []
 
 
 def test_exact_modes_need_nothing_heavy() -> None:

@@ -8,17 +8,19 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..errors import SuppleError
+from ..on_demand import ModuleOnDemand
 from .held import Immutable, as_html, as_html_text
 from .registry import duty, import_function, require_duty
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas
     import xarray
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+else:
+    np = ModuleOnDemand("numpy")
 
 __all__ = ["Answer", "Natural", "Plotted", "Shown"]
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import Field, fields, is_dataclass
 from functools import cached_property, wraps
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
-import numpy as np
-
 from ..arguments import Check
 from ..errors import SuppleError
+from ..on_demand import ModuleOnDemand
 from .registry import duty
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = ModuleOnDemand("numpy")
 
 __all__ = [
     "FrozenTable",
@@ -91,6 +96,8 @@ def still(value: T) -> T:
 
     Of mappings dicts alone: others, such as a Model's functions, make their parts when asked.
     """
+    if "numpy" not in sys.modules:
+        return value  # nobody has made an array yet
     walked: set[int] = set()  # parts that stand at several places are looked at once
     left: list[Any] = [value]
     while left:

@@ -29,6 +29,7 @@ from ..robot import (
     Robot,
     SerialRobot,
 )
+from ..robot.body import NO_MOUNT
 from ..robot.joint import HELD
 
 __all__ = [
@@ -79,18 +80,24 @@ class Lowered:
     straight: bool = False
 
 
-# Copies of these are changed: what stands in them has been checked
-MADE: Any = (MechanismLink.model_construct, MechanismRobot.model_construct)
-LINK: MechanismLink = MADE[0](name="link")
-ROBOT: MechanismRobot = MADE[1](name="robot", links=())
-MOUNT, END = Mount(), ClosureEnd(link="platform")
-JOINT, MOTOR = MechanismJoint(), MechanismJoint(axis=(0.0, 1.0, 0.0))
-ELBOW, FREE = MechanismJoint(type="universal"), MechanismJoint(type="free")
-ENDS: Any = ("lower", "platform")
-WRISTS = {
-    "single": Closure(ends=ENDS, type="universal", axes=((0, 0, 1), (0, 1, 0))),
-    "parallelogram": Closure(ends=ENDS, type="spherical"),
-    "twist": Closure(ends=ENDS, type="constant-velocity"),
+# Copies of these are changed. They are made without being validated, which would build schemas
+# that no answer needs; tests/unit/test_families.py compares them with validated ones.
+_joint: Any = MechanismJoint.model_construct
+_closure: Any = Closure.model_construct
+LINK: MechanismLink = MechanismLink.model_construct(name="link")
+ROBOT: MechanismRobot = MechanismRobot.model_construct(name="robot", links=())
+MOUNT: Mount = NO_MOUNT
+LOWER: ClosureEnd = ClosureEnd.model_construct(link="lower")
+END: ClosureEnd = ClosureEnd.model_construct(link="platform")
+JOINT: MechanismJoint = _joint()
+MOTOR: MechanismJoint = _joint(axis=(0.0, 1.0, 0.0))
+ELBOW: MechanismJoint = _joint(type="universal")
+FREE: MechanismJoint = _joint(type="free")
+UNIVERSAL_AXES = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0))
+WRISTS: dict[str, Closure] = {
+    "single": _closure(ends=(LOWER, END), type="universal", axes=UNIVERSAL_AXES),
+    "parallelogram": _closure(ends=(LOWER, END), type="spherical"),
+    "twist": _closure(ends=(LOWER, END), type="constant-velocity"),
 }
 
 

@@ -1,4 +1,4 @@
-"""The command line: parse, call, print. `supple --help` imports nothing heavy."""
+"""The command line: parse, call, print. A command imports what it needs, no other command."""
 
 from __future__ import annotations
 
@@ -6,87 +6,100 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterable
 from functools import partial
 from typing import Annotated, Any
 
 import typer
 
+from ..answers.registry import import_function
 from ..errors import RobotError, RobotWarning, SuppleError
-from .catalogue.imports import import_, materials
-from .catalogue.reproduce import reproduce
-from .catalogue.robots import check, robots, schema
-from .catalogue.tour import tour
-from .catalogue.view import view
-from .design.optimise import optimise
-from .design.stopband import stopband
-from .design.sweep import sweep
-from .design.tolerances import tolerances
-from .design.track import track
-from .drive.compare import compare
-from .drive.plan import plan
-from .drive.shape import shape
-from .exporting.export import export
-from .exporting.validate import validate
-from .kinematics.forward import forward, inverse
-from .measure.identify import identify, where_to_measure
-from .measure.recordings import calibrate, resonances
-from .motion.linearize import linearize
-from .motion.simulate import simulate
-from .motion.stability import stability
 from .output import plain, say, with_csv
-from .vibration.modes import modes
-from .vibration.response import response
-from .vibration.statics import statics
-from .vibration.workspace import workspace
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "make_app"]
 
-app = typer.Typer(
-    name="supple",
-    help="Robots whose links bend: how do they vibrate, sag and move?",
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-# A command, and the line about it that fits into eighty columns.
-COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
-    "robots": (robots, "List the robots of the library."),
-    "check": (check, "Find every fault of a robot file, with its place."),
-    "materials": (materials, "List common materials with their sources."),
-    "import": (import_, "Make a robot file from a URDF or a Denavit-Hartenberg table."),
-    "schema": (schema, "Print the JSON schema of robot files, for editors."),
-    "forward": (forward, "Position and attitude of the tip at given joint coordinates."),
-    "inverse": (inverse, "Joint coordinates that put the tip at a given position."),
-    "modes": (modes, "Natural frequencies and kinds of mode in one pose."),
-    "workspace": (workspace, "Map of the lowest frequency over the workspace."),
-    "statics": (statics, "Sag under gravity and tip loads; compliance of the tip."),
-    "response": (response, "Exact frequency responses with poles and zeros."),
-    "simulate": (simulate, "Motion under efforts, a controller, or along a path."),
-    "linearize": (linearize, "Linearised model: frequencies, A, B, C, D."),
-    "stability": (stability, "Growth and decay of vibration while a link slides."),
-    "sweep": (sweep, "One study over many poses and parameters: maps."),
-    "track": (track, "Follow modes as branches while one quantity changes."),
-    "tolerances": (tolerances, "Intervals of frequencies from tolerances of parameters."),
-    "stopband": (stopband, "Prove that no pose or payload has a frequency in a band."),
-    "optimise": (optimise, "Find dimensions that make the lowest frequency highest."),
-    "resonances": (resonances, "Natural frequencies and damping from recordings."),
-    "calibrate": (calibrate, "Recommend a shaper from recordings of vibration."),
-    "identify": (identify, "Fit parameters of a robot to measurements."),
-    "where-to-measure": (where_to_measure, "Choose the poses that determine parameters best."),
-    "shape": (shape, "Shape a joint trajectory so that it ends at rest."),
-    "plan": (plan, "Plan a rest-to-rest move under limits and write it."),
-    "compare": (compare, "Compare ways to make a move: residual, time, effort."),
-    "export": (export, "Write C, FMU, MuJoCo, Exudyn, Simscape, MATLAB or URDF."),
-    "validate": (validate, "Ask other engines the same questions and compare."),
-    "reproduce": (reproduce, "Recompute published tables, ours beside theirs."),
-    "tour": (tour, "Visit four published robots; writes an interactive page."),
-    "view": (view, "Show a robot and its modes live in the browser."),
+# Where a command stands, and the line about it that fits into eighty columns.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "robots": ("catalogue.robots:robots", "List the robots of the library."),
+    "check": ("catalogue.robots:check", "Find every fault of a robot file, with its place."),
+    "materials": ("catalogue.imports:materials", "List common materials with their sources."),
+    "import": (
+        "catalogue.imports:import_",
+        "Make a robot file from a URDF or a Denavit-Hartenberg table.",
+    ),
+    "schema": ("catalogue.robots:schema", "Print the JSON schema of robot files, for editors."),
+    "forward": (
+        "kinematics.forward:forward",
+        "Position and attitude of the tip at given joint coordinates.",
+    ),
+    "inverse": (
+        "kinematics.forward:inverse",
+        "Joint coordinates that put the tip at a given position.",
+    ),
+    "modes": ("vibration.modes:modes", "Natural frequencies and kinds of mode in one pose."),
+    "workspace": (
+        "vibration.workspace:workspace",
+        "Map of the lowest frequency over the workspace.",
+    ),
+    "statics": (
+        "vibration.statics:statics",
+        "Sag under gravity and tip loads; compliance of the tip.",
+    ),
+    "response": ("vibration.response:response", "Exact frequency responses with poles and zeros."),
+    "simulate": (
+        "motion.simulate:simulate",
+        "Motion under efforts, a controller, or along a path.",
+    ),
+    "linearize": ("motion.linearize:linearize", "Linearised model: frequencies, A, B, C, D."),
+    "stability": (
+        "motion.stability:stability",
+        "Growth and decay of vibration while a link slides.",
+    ),
+    "sweep": ("design.sweep:sweep", "One study over many poses and parameters: maps."),
+    "track": ("design.track:track", "Follow modes as branches while one quantity changes."),
+    "tolerances": (
+        "design.tolerances:tolerances",
+        "Intervals of frequencies from tolerances of parameters.",
+    ),
+    "stopband": (
+        "design.stopband:stopband",
+        "Prove that no pose or payload has a frequency in a band.",
+    ),
+    "optimise": (
+        "design.optimise:optimise",
+        "Find dimensions that make the lowest frequency highest.",
+    ),
+    "resonances": (
+        "measure.recordings:resonances",
+        "Natural frequencies and damping from recordings.",
+    ),
+    "calibrate": (
+        "measure.recordings:calibrate",
+        "Recommend a shaper from recordings of vibration.",
+    ),
+    "identify": ("measure.identify:identify", "Fit parameters of a robot to measurements."),
+    "where-to-measure": (
+        "measure.identify:where_to_measure",
+        "Choose the poses that determine parameters best.",
+    ),
+    "shape": ("drive.shape:shape", "Shape a joint trajectory so that it ends at rest."),
+    "plan": ("drive.plan:plan", "Plan a rest-to-rest move under limits and write it."),
+    "compare": ("drive.compare:compare", "Compare ways to make a move: residual, time, effort."),
+    "export": (
+        "exporting.export:export",
+        "Write C, FMU, MuJoCo, Exudyn, Simscape, MATLAB or URDF.",
+    ),
+    "validate": (
+        "exporting.validate:validate",
+        "Ask other engines the same questions and compare.",
+    ),
+    "reproduce": (
+        "catalogue.reproduce:reproduce",
+        "Recompute published tables, ours beside theirs.",
+    ),
+    "tour": ("catalogue.tour:tour", "Visit four published robots; writes an interactive page."),
+    "view": ("catalogue.view:view", "Show a robot and its modes live in the browser."),
 }
-for name, (command, line) in COMMANDS.items():
-    app.command(name, short_help=line)(with_csv(command))
-
 # Our matrices are small: threads of the linear algebra cost more than they give (a Delta's page
 # takes 4 s with two, 1.8 s with one). Read when NumPy is imported, so set before any command runs.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -102,7 +115,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     _: Annotated[
         bool,
@@ -112,6 +124,31 @@ def _options(
     ] = False,
 ) -> None:
     """Robots whose links bend: how do they vibrate, sag and move?"""
+
+
+def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """Return the command line with these commands, by default all: only they are imported."""
+    made = typer.Typer(
+        name="supple",
+        help="Robots whose links bend: how do they vibrate, sag and move?",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(_options)
+    for name in names:
+        place, line = COMMANDS[name]
+        command = import_function(f"cli.{place}")
+        made.command(name, short_help=line)(with_csv(command))
+    return made
+
+
+def __getattr__(name: str) -> Any:
+    if name != "app":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    globals()["app"] = make_app()  # all of it, for tests and for the reference
+    return globals()["app"]
 
 
 def main() -> int:
@@ -126,6 +163,7 @@ def main() -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RobotWarning)
             warnings.showwarning = partial(_tell, warnings.showwarning, set())
+            app = make_app([arguments[0]] if arguments[0] in COMMANDS else COMMANDS)
             code = int(app(arguments, prog_name="supple", standalone_mode=False) or 0)
         if code == 130:  # typer tells of Ctrl-C so
             raise KeyboardInterrupt

@@ -48,27 +48,56 @@ class _Written(str):
         return str(self)
 
 
+class _ReadableDocstring:
+    """Docstring of a description class, composed when somebody looks at it."""
+
+    def __init__(self, written: str | None) -> None:
+        self.written = written
+
+    def __get__(self, instance: object, owner: type[BaseModel]) -> str | None:
+        return readable_docstring(owner, self.written)
+
+
+class _ReadableSignature:
+    """Signature of a description class, composed when somebody looks at it."""
+
+    def __get__(self, instance: object, owner: type[BaseModel]) -> Signature:
+        if instance is not None:  # an instance is no function
+            raise AttributeError("__signature__")
+        return readable_signature(owner)
+
+
 def describe_class(cls: type[BaseModel]) -> None:
     """Give a description class its readable signature, and its fields as Parameters."""
+    type.__setattr__(cls, "__signature__", _ReadableSignature())
+    written = cls.__dict__.get("__doc__")
+    if not isinstance(written, _ReadableDocstring):
+        type.__setattr__(cls, "__doc__", _ReadableDocstring(written))
+
+
+def readable_signature(cls: type[BaseModel]) -> Signature:
+    """Return the fields of a description class as keywords, required ones first."""
     parameters = []
-    lines = []
     for name, field in cls.model_fields.items():
-        kind = readable_type(field.annotation)
         default: Any = Parameter.empty
         if not field.is_required():
             value = field.get_default(call_default_factory=True, validated_data={})
             default = _Written(repr(value) if len(repr(value)) <= 30 else UNSHOWN)
-        parameters.append(
-            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=_Written(kind))
-        )
+        kind = _Written(readable_type(field.annotation))
+        parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind))
+    return Signature(sorted(parameters, key=lambda one: one.default is not Parameter.empty))
+
+
+def readable_docstring(cls: type[BaseModel], written: str | None) -> str | None:
+    """Return a docstring with the fields as Parameters, between its summary and its examples."""
+    lines = []
+    for name, field in cls.model_fields.items():
+        kind = readable_type(field.annotation)
         optional = "" if field.is_required() else ", optional"
         lines.append(f"{name} : {kind.removesuffix(' | None')}{optional}")
         lines.append(f"    {MEANINGS.get(name, 'see the page on robot files')}")
-    required_first = sorted(parameters, key=lambda one: one.default is not Parameter.empty)
-    cls.__signature__ = Signature(required_first)
-    if lines and "Parameters\n" not in (cls.__doc__ or ""):
-        # Parameters stand between the summary and the examples
-        written = cls.__doc__ or cls.__name__
-        summary, heading, examples = written.partition("\n    Examples\n")
-        body = "\n".join(f"    {line}" for line in ["Parameters", "----------", *lines])
-        cls.__doc__ = f"{summary.rstrip()}\n\n{body}\n{heading}{examples.rstrip()}\n    "
+    if not lines or "Parameters\n" in (written or ""):
+        return written
+    summary, heading, examples = (written or cls.__name__).partition("\n    Examples\n")
+    body = "\n".join(f"    {line}" for line in ["Parameters", "----------", *lines])
+    return f"{summary.rstrip()}\n\n{body}\n{heading}{examples.rstrip()}\n    "

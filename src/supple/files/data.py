@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import math
 import os
 import stat
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..errors import SuppleError
+from ..on_demand import ModuleOnDemand
 from .disk import as_path, check_place, writing
 
 if TYPE_CHECKING:
+    import numpy as np
     import xarray
+    from numpy.typing import NDArray
+else:
+    np = ModuleOnDemand("numpy")
 
 __all__ = [
     "checked_lines",
@@ -195,6 +195,8 @@ def seal(path: Path) -> None:
 
     HDF5 takes the length of a file from its head and ignores what follows.
     """
+    import hashlib
+
     with open(path, "rb+") as file:
         digest = hashlib.file_digest(file, "sha256").digest()
         file.seek(0, os.SEEK_END)
@@ -262,6 +264,8 @@ def _check_unpacked_size(path: str | Path) -> None:
 def _unbroken(path: Path) -> bool:
     """Whether the file is sealed; ValueError where its bytes are not those that were sealed."""
     tail = len(SEAL_MARK) + 32
+    from hashlib import sha256
+
     with open(path, "rb") as file:
         if not file.read(8):
             raise ValueError("it is empty")
@@ -271,7 +275,7 @@ def _unbroken(path: Path) -> bool:
         end = file.read(tail)
         if end[: len(SEAL_MARK)] != SEAL_MARK:
             return False
-        digest, left = hashlib.sha256(), file.seek(-tail, os.SEEK_END)
+        digest, left = sha256(), file.seek(-tail, os.SEEK_END)
         file.seek(0)
         while left > 0 and (part := file.read(min(left, 1 << 20))):
             digest.update(part)
@@ -301,6 +305,8 @@ with netCDF4.Dataset(sys.argv[1]) as data:
 
 def _probe(path: str | Path, what: str) -> None:
     """Read the file in a process of its own, which may fail or be stopped without harm."""
+    import subprocess
+
     if not sys.executable:
         return  # Python inside another program: there is no interpreter to start
     limit = str(_unpacked_limit(path))

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..errors import RobotWarning
-from ..robot.body import inertia_fault
+from ..on_demand import ModuleOnDemand
+from ..robot.body import inertia_fault, principal_inertias
 from ..values import in_si
 
-__all__ = ["judge_inertias", "without_negative"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+    Array = NDArray[np.float64]
+else:
+    np = ModuleOnDemand("numpy")
+
+__all__ = ["judge_inertias", "without_negative"]
 
 
 def without_negative(tensor: Array) -> Array:
@@ -44,16 +49,17 @@ def judge_inertias(data: Any, lenient: bool, place: str = "") -> Any:
         key: judge_inertias(part, lenient, f"{place}.{key}" if place else str(key))
         for key, part in data.items()
     }
-    tensor = _tensor(found.get("inertia"))
-    if tensor is None:
+    inertia = _six_values(found.get("inertia"))
+    if inertia is None:
         return found
     mass = found.get("mass", 0.0)
-    problem = inertia_fault(tensor, mass if isinstance(mass, int | float) else 0.0)
-    is_negative = bool(np.linalg.eigvalsh(tensor)[0] < 0)
+    problem = inertia_fault(inertia, mass if isinstance(mass, int | float) else 0.0)
+    is_negative = principal_inertias(inertia)[0] < 0
     if problem is None or (is_negative and not lenient):
         return found
     if is_negative:
-        lifted = without_negative(tensor)
+        xx, yy, zz, xy, xz, yz = inertia
+        lifted = without_negative(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
         rows = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
         found["inertia"] = [float(lifted[row]) for row in rows]
     how = "taken with zero instead" if is_negative else "taken as it is"
@@ -61,13 +67,14 @@ def judge_inertias(data: Any, lenient: bool, place: str = "") -> Any:
     return found
 
 
-def _tensor(inertia: Any) -> Array | None:
-    """The (3, 3) inertia of three or six numbers, or None."""
+def _six_values(inertia: Any) -> Sequence[float] | None:
+    """Three or six numbers as xx, yy, zz, xy, xz, yz, kg m^2; None where it is something else."""
     try:
-        values = np.asarray(in_si("inertia", inertia), float)
+        given = in_si("inertia", inertia)
+        given = given.tolist() if hasattr(given, "tolist") else given
+        values = [float(value) for value in given] if isinstance(given, list | tuple) else []
     except (TypeError, ValueError):
         return None
-    if values.shape not in ((3,), (6,)) or not np.isfinite(values).all():
+    if len(values) not in (3, 6) or not all(map(math.isfinite, values)):
         return None
-    xx, yy, zz, xy, xz, yz = (*values.tolist(), 0.0, 0.0, 0.0)[:6]
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return (*values, 0.0, 0.0, 0.0)[:6]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import library
-from ..architectures.kinds import FAMILIES
+from ..answers.registry import import_function
 from ..arguments import checked
 from ..editing import as_plain_data
 from ..errors import RobotError, SuppleError
@@ -19,19 +18,29 @@ from .data import read_bytes
 from .disk import check_place, write_text
 from .lenient import judge_inertias
 from .reading import Document, read_yaml
-from .sidecar import Sidecar
-from .urdf import urdf_robot
-from .urdf_text import read_urdf
 from .writing import write
 
-__all__ = ["ARCHITECTURES", "dump", "load", "loads", "sidecar_text", "urdf_links"]
+if TYPE_CHECKING:
+    from .sidecar import Sidecar
+
+__all__ = ["architectures", "dump", "load", "loads", "sidecar_text", "urdf_links"]
 
 BYTES_LIMIT = 1_000_000
 VERSION = 1
-# The word of every family, as `architecture:` of a robot file gives it
-ARCHITECTURES: dict[str, type[Robot]] = {
-    kind.model_fields["architecture"].default: kind for kind in FAMILIES
+# Where the classes of the families that come with supple stand, by the word that `architecture:`
+# of a robot file gives: a file imports its own and no other. `FAMILIES` knows every family.
+DESCRIPTIONS = {
+    "serial": "robot.serial:SerialRobot",
+    "delta": "robot.delta:DeltaRobot",
+    "mechanism": "robot.mechanism:MechanismRobot",
 }
+
+
+def architectures() -> dict[str, type[Robot]]:
+    """Return the class of every family by its word in robot files."""
+    from ..architectures.kinds import FAMILIES
+
+    return {kind.model_fields["architecture"].default: kind for kind in FAMILIES}
 
 
 def load(
@@ -86,6 +95,8 @@ def load(
     else:
         text = _text(name)
     if text.lstrip().startswith("<"):
+        from .sidecar import Sidecar
+
         if sidecar is None or isinstance(sidecar, Mapping):
             bends = validate_data(Sidecar, dict(sidecar or {}), where="sidecar")
         else:
@@ -99,6 +110,8 @@ def load(
     document = read_yaml(text, name)
     no_robot = isinstance(document.data, Mapping) and "links" not in document.data
     if no_robot and {"urdf", "flexible"} & set(document.data):
+        from .sidecar import Sidecar
+
         given = validate_data(Sidecar, document.data, document.lines, name, document.faults)
         if given.urdf is None:
             raise RobotError(["urdf is missing: name the URDF file, or load it with this"], name)
@@ -112,6 +125,8 @@ def load(
 def _with_sidecar(text: str, sidecar: Sidecar, where: str, lenient: bool) -> Robot:
     """The robot of a URDF and its sidecar; an exported sidecar holds it as a whole."""
     if sidecar.robot is None:
+        from .urdf import urdf_robot
+
         return urdf_robot(text, sidecar, where, lenient)
     if sidecar.urdf_sha256 not in (None, _digest(text)):
         raise RobotError(
@@ -138,11 +153,15 @@ def sidecar_text(robot: Robot, urdf: str, text: str) -> str:
 
 def _digest(text: str) -> str:
     """SHA-256 of a text, whatever its line ends are."""
-    return hashlib.sha256("\n".join(text.splitlines()).encode()).hexdigest()
+    from hashlib import sha256
+
+    return sha256("\n".join(text.splitlines()).encode()).hexdigest()
 
 
 def urdf_links(source: str) -> list[str]:
     """Return the names of the links of a URDF file, in its order."""
+    from .urdf_text import read_urdf
+
     return [link.name for link in read_urdf(_text(source), source)[1]]
 
 
@@ -192,11 +211,16 @@ def _robot(document: Document, where: str) -> Robot:
     if version != VERSION or isinstance(version, bool):
         told = f"supple is {quote(version)}: this release reads format version {VERSION}"
         raise RobotError([f"{told}; write supple: {VERSION}{at.get('supple', '')}"], where)
-    if not isinstance(architecture, str) or architecture not in ARCHITECTURES:
-        near = nearest(str(architecture), ARCHITECTURES)
-        told = (
-            f"architecture is {quote(architecture)}: it must be one of {', '.join(ARCHITECTURES)}"
-        )
+    model: Any = None
+    if isinstance(architecture, str):
+        if architecture in DESCRIPTIONS:
+            model = import_function(DESCRIPTIONS[architecture])
+        else:
+            model = architectures().get(architecture)
+    if model is None:
+        known = list(architectures())
+        near = nearest(str(architecture), known)
+        told = f"architecture is {quote(architecture)}: it must be one of {', '.join(known)}"
         hint = f"; did you mean '{near}'?" if near else ""
         raise RobotError([told + hint + at.get("architecture", "")], where)
     if "architecture" not in data and "links" not in data and {"upper", "lower"} & set(data):
@@ -204,8 +228,8 @@ def _robot(document: Document, where: str) -> Robot:
     if "architecture" not in data and "closures" in data:
         told = "architecture is missing: for a robot with closures add architecture: mechanism"
         raise RobotError([told], where)
-    model = ARCHITECTURES[architecture]
-    return validate_data(model, data, document.lines, where, document.faults)
+    robot: Robot = validate_data(model, data, document.lines, where, document.faults)
+    return robot
 
 
 @checked(robot=a_robot)

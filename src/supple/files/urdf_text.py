@@ -237,7 +237,8 @@ def _link(given: Any, faults: list[str]) -> UrdfLink:
         faults.append(f"link {quote(given.name)}: mass is {mass:g} kg: it must not be negative")
         return UrdfLink(given.name, None, np.zeros(3), np.zeros((3, 3)))
     R = origin[:3, :3]
-    problem = inertia_fault(tensor, mass)
+    six = [*np.diag(tensor).tolist(), *tensor[[0, 0, 1], [1, 2, 2]].tolist()]
+    problem = inertia_fault(six, mass)
     return UrdfLink(given.name, mass, origin[:3, 3], R @ tensor @ R.T, problem)
 
 

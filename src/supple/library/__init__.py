@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from ..arguments import brief
@@ -13,21 +12,22 @@ from ..robot import Material
 
 __all__ = ["material", "materials", "names", "path"]
 
+FOLDER = Path(__file__).parent
+
 
 def names() -> tuple[str, ...]:
     """Names of the robots in the library, in alphabetical order."""
-    entries = (entry.name for entry in files(__name__).iterdir())
-    return tuple(sorted(name.removesuffix(".yaml") for name in entries if name.endswith(".yaml")))
+    return tuple(sorted(place.stem for place in FOLDER.glob("*.yaml")))
 
 
-def path(name: str) -> Traversable:
+def path(name: str) -> Path:
     """Place of a library robot's file; it exists only for one of `names()`."""
-    return files(__name__) / f"{name}.yaml"
+    return FOLDER / f"{name}.yaml"
 
 
 def materials() -> dict[str, dict[str, Any]]:
     """The table of materials: fields of each in SI, and its source."""
-    table: dict[str, dict[str, Any]] = json.loads((files(__name__) / "materials.json").read_text())
+    table: dict[str, dict[str, Any]] = json.loads((FOLDER / "materials.json").read_text())
     return table
 
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-import numpy as np
-from pydantic import BeforeValidator, model_validator
+from pydantic import model_validator
 
 from ..faults import Description
-from ..values import Angle, NonNegative, Number, Point, Positive, Vector, as_tuple, fault
+from ..on_demand import ModuleOnDemand
+from ..values import Angle, Before, NonNegative, Number, Point, Positive, Vector, as_tuple, fault
 from .layup import Layup, Membrane, Stiff, membrane
 
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = ModuleOnDemand("numpy")
+
 __all__ = [
+    "NO_MOUNT",
     "Body",
     "Description",
     "Inertia",
@@ -19,6 +26,7 @@ __all__ = [
     "Mount",
     "check_inertia",
     "inertia_fault",
+    "principal_inertias",
 ]
 
 # Three significant digits leave each value off by up to 0.5 % of itself. Where I1 + I2 = I3, as for
@@ -147,7 +155,7 @@ def _six(value: Any) -> Any:
     return value
 
 
-Inertia = Annotated[Vector, BeforeValidator(_six, json_schema_input_type=float | Vector)]
+Inertia = Annotated[Vector, Before(_six, json_schema_input_type=float | Vector)]
 
 
 class Body(Description):
@@ -185,22 +193,31 @@ def check_inertia(inertia: tuple[float, ...], mass: float) -> None:
     """
     if len(inertia) not in (1, 3, 6):
         raise fault(f"inertia has {len(inertia)} values: give 1, 3 or 6 of them")
-    tensor = _tensor(inertia, (0.0, 0.0, 1.0))
-    if np.linalg.eigvalsh(tensor)[0] < -_negligible(tensor, mass):
+    six = (0.0, 0.0, *inertia) if len(inertia) == 1 else inertia
+    if principal_inertias(six)[0] < -_negligible(six, mass):
         raise fault(
             f"inertia {list(inertia)} is not that of a body: "
             "it must have no negative principal value"
         )
 
 
-def inertia_fault(tensor: np.ndarray, mass: float) -> str | None:
-    """Return why no body of this mass has this (3, 3) inertia about its mass centre, else None.
+def principal_inertias(inertia: Sequence[float]) -> list[float]:
+    """Return the principal values, rising, of three or six values of an inertia, kg m^2."""
+    if not any(inertia[3:]):
+        return sorted(inertia[:3])  # it stands in its principal axes
+    values: list[float] = np.linalg.eigvalsh(_tensor(tuple(inertia), (0.0, 0.0, 1.0))).tolist()
+    return values
 
-    Rounding is no fault, neither that of files nor that of eigenvalues. An inertia about one axis
-    alone, which one value in a robot file gives as well, is taken as it is.
+
+def inertia_fault(inertia: Sequence[float], mass: float) -> str | None:
+    """Return why no body of this mass has this inertia about its mass centre, else None.
+
+    It is given by three or six values, xx, yy, zz, xy, xz, yz, kg m^2. Rounding is no fault,
+    neither that of files nor that of eigenvalues. An inertia about one axis alone, which one value
+    in a robot file gives as well, is taken as it is.
     """
-    low, middle, high = np.linalg.eigvalsh(tensor).tolist()
-    negligible = _negligible(tensor, mass)
+    low, middle, high = principal_inertias(inertia)
+    negligible = _negligible(inertia, mass)
     if low < -negligible:
         return f"it must have no negative principal value, and has {low:g} kg m^2"
     about_one_axis = middle <= negligible
@@ -213,9 +230,9 @@ def inertia_fault(tensor: np.ndarray, mass: float) -> str | None:
     )
 
 
-def _negligible(tensor: np.ndarray, mass: float) -> float:
+def _negligible(inertia: Sequence[float], mass: float) -> float:
     """Size below which a principal value is zero, kg m^2."""
-    return max(NEGATIVE_ROUNDING * float(np.abs(tensor).max()), LEAST_INERTIA * mass)
+    return max(NEGATIVE_ROUNDING * max(map(abs, inertia)), LEAST_INERTIA * mass)
 
 
 def _tensor(inertia: tuple[float, ...], axis: tuple[float, float, float]) -> np.ndarray:
@@ -237,9 +254,13 @@ class Mount(Description):
     """
 
     xyz: Point = (0.0, 0.0, 0.0)
-    rpy: Annotated[tuple[Angle, Angle, Angle], BeforeValidator(as_tuple)] = (0.0, 0.0, 0.0)
+    rpy: Annotated[tuple[Angle, Angle, Angle], Before(as_tuple)] = (0.0, 0.0, 0.0)
 
     @property
     def leaves_plane(self) -> bool:
         """Whether it does more than move in x-y and turn about z."""
         return any(self.rpy[:2]) or bool(self.xyz[2])
+
+
+# Made without validators, which pydantic builds when a class is first validated.
+NO_MOUNT = Mount.model_construct()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from ..values import NonNegative, Size, Triple, as_tuple
-from .body import Description, Mount
+from ..on_demand import ModuleOnDemand
+from ..values import Before, NonNegative, Size, Triple, as_tuple
+from .body import NO_MOUNT, Description, Mount
 from .joint import Axes, unit
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = ModuleOnDemand("numpy")
 
 __all__ = ["CLOSURES", "Closure", "ClosureEnd"]
 
@@ -29,12 +34,10 @@ class ClosureEnd(Description):
 
     link: Annotated[str, Field(min_length=1)]
     at: NonNegative | None = None
-    mount: Mount = Mount()
+    mount: Mount = NO_MOUNT
 
 
-NamedEnd = Annotated[
-    ClosureEnd, BeforeValidator(_as_closure_end, json_schema_input_type=str | ClosureEnd)
-]
+NamedEnd = Annotated[ClosureEnd, Before(_as_closure_end, json_schema_input_type=str | ClosureEnd)]
 
 
 class Closure(Description):
@@ -48,7 +51,7 @@ class Closure(Description):
     entry of theta).
     """
 
-    ends: Annotated[tuple[NamedEnd, NamedEnd], BeforeValidator(as_tuple)]
+    ends: Annotated[tuple[NamedEnd, NamedEnd], Before(as_tuple)]
     type: Literal[
         "fixed",
         "revolute",
@@ -86,8 +89,12 @@ class Closure(Description):
     @property
     def direction(self) -> np.ndarray:
         """Unit vector of `axis`, (3,): z unless given, x for a slide and for shafts."""
-        default = (1.0, 0.0, 0.0) if self.type in ALONG_X else (0.0, 0.0, 1.0)
-        return unit(self.axis or default)
+        return unit(self.axis or self.default_axis)
+
+    @property
+    def default_axis(self) -> tuple[float, float, float]:
+        """Axis where none is given: z, x for a slide and for shafts."""
+        return (1.0, 0.0, 0.0) if self.type in ALONG_X else (0.0, 0.0, 1.0)
 
     @property
     def directions(self) -> tuple[np.ndarray, np.ndarray]:

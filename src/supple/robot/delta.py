@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import model_validator
 
-from ..values import Angle, NonNegative, Size, as_tuple, faults
+from ..values import Angle, Before, NonNegative, Size, as_tuple, faults
 from .body import Body, Description, Inertia, check_inertia
 from .joint import Motor
 from .link import LowerLink, UpperLink
@@ -47,8 +47,8 @@ class DeltaRobot(Robot):
     platform: Platform
     upper: UpperLink
     lower: LowerLink
-    motor: Motor = Motor()
-    angles: Annotated[tuple[Angle, Angle, Angle], BeforeValidator(as_tuple)] = (
+    motor: Motor = Motor.model_construct()
+    angles: Annotated[tuple[Angle, Angle, Angle], Before(as_tuple)] = (
         0.0,
         2 * math.pi / 3,
         4 * math.pi / 3,

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from abc import ABC
 from functools import lru_cache
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
-import numpy as np
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from ..values import Angle, NonNegative, Number, Positive, Triple, as_tuple, fault
-from .body import Body, Description, Mount
+from ..on_demand import ModuleOnDemand
+from ..values import Angle, Before, NonNegative, Number, Positive, Triple, as_tuple, fault
+from .body import NO_MOUNT, Body, Description, Mount
 from .denavit_hartenberg import DenavitHartenberg
 from .springs import Bearing, Gear
 
-__all__ = ["BaseJoint", "Joint", "MechanismJoint", "Mimic", "Motor", "unit"]
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = ModuleOnDemand("numpy")
+
+__all__ = ["BaseJoint", "Joint", "MechanismJoint", "Mimic", "Motor", "unit", "unit_values"]
 
 
 def unit(vector: Any) -> np.ndarray:
@@ -32,7 +37,17 @@ def _unit(*vector: float) -> np.ndarray:
     return a
 
 
-Range = Annotated[tuple[Angle, Angle], BeforeValidator(as_tuple)]
+def unit_values(vector: Triple) -> Triple:
+    """Return a direction scaled to length one, as plain numbers."""
+    if sum(1 for value in vector if value) == 1:  # along an axis: nothing is rounded, no array made
+        length = abs(sum(vector))
+        x, y, z = (value / length for value in vector)
+    else:
+        x, y, z = unit(vector).tolist()
+    return x, y, z
+
+
+Range = Annotated[tuple[Angle, Angle], Before(as_tuple)]
 
 
 class Driven(Description, ABC):
@@ -72,7 +87,7 @@ class BaseJoint(Driven, ABC):
     type: str = "revolute"
     name: Annotated[str, Field(min_length=1)] | None = None
     axis: Triple | None = None
-    mount: Mount = Mount()
+    mount: Mount = NO_MOUNT
     dh: DenavitHartenberg | None = None
     limits: Range | None = None
     effort_limit: Positive | None = None
@@ -86,7 +101,7 @@ class BaseJoint(Driven, ABC):
                 f"dh is for revolute and fixed joints, not for a {self.type} one, whose beam "
                 "slides along its own x: give mount"
             )
-        given = "axis" if self.axis is not None else "mount" if self.mount != Mount() else None
+        given = "axis" if self.axis is not None else "mount" if self.mount != NO_MOUNT else None
         if self.dh is not None and given is not None:
             raise fault(f"{given} and dh are both given: dh says where the joint is, leave one out")
         if self.axis is not None and self.type == "prismatic":
@@ -100,8 +115,12 @@ class BaseJoint(Driven, ABC):
     @property
     def direction(self) -> np.ndarray:
         """Unit vector of the axis, mounted axes, (3,): z unless given, x for a prismatic joint."""
-        default = (1.0, 0.0, 0.0) if self.type == "prismatic" else (0.0, 0.0, 1.0)
-        return unit(self.axis or default)
+        return unit(self.axis or self.default_axis)
+
+    @property
+    def default_axis(self) -> tuple[float, float, float]:
+        """Axis where none is given, mounted axes: z, x for a prismatic joint."""
+        return (1.0, 0.0, 0.0) if self.type == "prismatic" else (0.0, 0.0, 1.0)
 
 
 class Mimic(Description):
@@ -160,13 +179,13 @@ def _several(value: Any) -> Any:
 
 Amounts = Annotated[
     tuple[NonNegative, ...],
-    BeforeValidator(_several, json_schema_input_type=NonNegative | tuple[NonNegative, ...]),
+    Before(_several, json_schema_input_type=NonNegative | tuple[NonNegative, ...]),
 ]
 Starts = Annotated[
     tuple[Angle, ...],
-    BeforeValidator(_several, json_schema_input_type=Angle | tuple[Angle, ...]),
+    Before(_several, json_schema_input_type=Angle | tuple[Angle, ...]),
 ]
-Axes = Annotated[tuple[Triple, Triple], BeforeValidator(as_tuple)]
+Axes = Annotated[tuple[Triple, Triple], Before(as_tuple)]
 
 
 class Turn(NamedTuple):
@@ -236,7 +255,9 @@ class MechanismJoint(BaseJoint):
             x, y, *_, yaw = TURNS["free"]
             return (x, y, yaw) if planar else TURNS["free"]
         if self.type not in TURNS or planar:
-            return (Turn("", Z if self.type in TURNS else tuple(self.direction.tolist())),)
+            return (
+                Turn("", Z if self.type in TURNS else unit_values(self.axis or self.default_axis)),
+            )
         turns = TURNS[self.type]
         if self.axes is None:
             return turns

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import Field
 
 from ..faults import Description
-from ..values import Angle, Number, Positive, as_tuple, fault
+from ..values import After, Angle, Before, Number, Positive, as_tuple, fault
 
 __all__ = ["Layup", "Membrane", "Ply", "Stiff", "membrane"]
 
@@ -25,7 +25,7 @@ class Ply(Description):
     Omitted values are those of the laminate; without thicknesses all plies are equally thick.
     """
 
-    angle: Annotated[Angle, AfterValidator(_within_a_turn)]
+    angle: Annotated[Angle, After(_within_a_turn)]
     thickness: Positive | None = None
     young_modulus: Positive | None = None
     transverse_modulus: Positive | None = None
@@ -42,7 +42,7 @@ def _plies(value: Any) -> Any:
     return tuple({"angle": ply} if isinstance(ply, int | float | str) else ply for ply in value)
 
 
-Layup = Annotated[tuple[Ply, ...], Field(min_length=1, max_length=1000), BeforeValidator(_plies)]
+Layup = Annotated[tuple[Ply, ...], Field(min_length=1, max_length=1000), Before(_plies)]
 
 
 class Stiff(NamedTuple):

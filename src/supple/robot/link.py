@@ -8,12 +8,22 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from ..sections import Section
-from ..values import Angle, NonNegative, Positive, Size, SizeOrZero, as_pair, as_tuple, fault
+from ..values import (
+    Angle,
+    Before,
+    NonNegative,
+    Positive,
+    Size,
+    SizeOrZero,
+    as_pair,
+    as_tuple,
+    fault,
+)
 from .body import Body, Description, Material
-from .joint import BaseJoint, Joint, MechanismJoint
+from .joint import BaseJoint, Joint, MechanismJoint, unit_values
 from .visual import Visuals
 
 __all__ = [
@@ -48,7 +58,7 @@ _DIRECT = (*STIFFNESSES, "rotary_inertia_per_length", "polar_inertia_per_length"
 
 PositivePair = Annotated[
     tuple[Positive, Positive],
-    BeforeValidator(as_pair, json_schema_input_type=Positive | tuple[Positive, Positive]),
+    Before(as_pair, json_schema_input_type=Positive | tuple[Positive, Positive]),
 ]
 
 
@@ -72,7 +82,7 @@ class Elastic(Description, ABC):
     length: SizeOrZero | None = None
     material: NamedMaterial | None = None
     section: NamedSection | None = None
-    stations: Annotated[tuple[Station, ...], BeforeValidator(as_tuple)] | None = None
+    stations: Annotated[tuple[Station, ...], Before(as_tuple)] | None = None
     theory: Theory | None = None
     roll: Angle = 0.0
     mass_per_length: Positive | None = None
@@ -186,7 +196,8 @@ class JointedLink(Elastic, ABC):
     def out_of_plane(self, kind: str) -> list[str]:
         """Return what a planar arm or mechanism cannot have, a sentence each."""
         joint, found = self.joint, []
-        if joint.type == "revolute" and math.hypot(*joint.direction[:2]) > 1e-12:
+        x, y, _ = unit_values(joint.axis or (0.0, 0.0, 1.0))
+        if joint.type == "revolute" and math.hypot(x, y) > 1e-12:
             axis = list(joint.axis or ())
             found.append(f"axis {axis} is not z: in a planar {kind} joints turn about z")
         if joint.mount.leaves_plane:
@@ -218,7 +229,7 @@ class Link(JointedLink):
     1.5
     """
 
-    joint: Joint = Joint()
+    joint: Joint = Joint.model_construct()
 
 
 def _a_body(value: Any) -> Any:
@@ -237,8 +248,8 @@ class MechanismLink(JointedLink):
     the parent's root.
     """
 
-    joint: MechanismJoint = MechanismJoint()
-    tip: Annotated[Body | None, BeforeValidator(_a_body)] = None
+    joint: MechanismJoint = MechanismJoint.model_construct()
+    tip: Annotated[Body | None, Before(_a_body)] = None
     parent: Annotated[str, Field(min_length=1)] | None = None
     at: NonNegative | None = None
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from ..values import Place, as_tuple, fault, faults
+from ..values import Before, Place, as_tuple, fault, faults
 from .closure import Closure, ClosureEnd
+from .joint import unit_values
 from .link import MechanismLink
 from .robot import Robot
 
@@ -35,9 +36,9 @@ class MechanismRobot(Robot):
 
     architecture: Literal["mechanism"] = "mechanism"
     planar: Annotated[bool, Field(strict=True)] = False
-    links: Annotated[tuple[MechanismLink, ...], BeforeValidator(as_tuple), Field(min_length=1)]
-    closures: Annotated[tuple[Closure, ...], BeforeValidator(as_tuple)] = ()
-    tip: Annotated[str, BeforeValidator(_a_name)] | None = None
+    links: Annotated[tuple[MechanismLink, ...], Before(as_tuple), Field(min_length=1)]
+    closures: Annotated[tuple[Closure, ...], Before(as_tuple)] = ()
+    tip: Annotated[str, Before(_a_name)] | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -67,7 +68,8 @@ class MechanismRobot(Robot):
                 if self.planar and end.mount.leaves_plane:
                     told = "in a planar mechanism only x, y and yaw may be given"
                     wrong.append(f"mount leaves the plane: {told}")
-            flat = abs(closure.direction[2]) < 1e-9 or math.hypot(*closure.direction[:2]) < 1e-9
+            x, y, z = unit_values(closure.axis or closure.default_axis)
+            flat = abs(z) < 1e-9 or math.hypot(x, y) < 1e-9
             if self.planar and closure.axis is not None and not flat:
                 axis = list(closure.axis)
                 wrong.append(f"axis {axis} is neither z nor in the plane of this planar mechanism")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-import numpy as np
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from ..values import as_tuple, faults
+from ..on_demand import ModuleOnDemand
+from ..values import Before, as_tuple, faults
 from .joint import Mimic
 from .link import Link
 from .memory import cached_for_robot
 from .robot import Robot
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = ModuleOnDemand("numpy")
 
 __all__ = ["SerialRobot"]
 
@@ -22,7 +27,7 @@ class SerialRobot(Robot):
 
     architecture: Literal["serial"] = "serial"
     planar: Annotated[bool, Field(strict=True)] = False
-    links: Annotated[tuple[Link, ...], BeforeValidator(as_tuple), Field(min_length=1)]
+    links: Annotated[tuple[Link, ...], Before(as_tuple), Field(min_length=1)]
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

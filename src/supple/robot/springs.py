@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from abc import ABC
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-import numpy as np
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 
-from ..values import NonNegative, Number, Positive, as_tuple, fault
+from ..on_demand import ModuleOnDemand
+from ..values import Before, NonNegative, Number, Positive, as_tuple, fault
 from .body import Body, Description, Inertia, check_inertia
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = ModuleOnDemand("numpy")
 
 __all__ = ["PLANAR", "Bearing", "Foundation", "Gear", "Springs"]
 
 PLANAR = (0, 1, 5)  # x, y and the rotation about z, of six motions
-Three = Annotated[
-    tuple[Positive | None, Positive | None, Positive | None], BeforeValidator(as_tuple)
-]
+Three = Annotated[tuple[Positive | None, Positive | None, Positive | None], Before(as_tuple)]
 
 
 def _six_by_six(value: Any) -> Any:
@@ -44,7 +47,7 @@ def _six_by_six(value: Any) -> Any:
 _ROW = {"type": "array", "items": {"type": "number"}, "minItems": 6, "maxItems": 6}
 SixBySix = Annotated[
     tuple[tuple[float, ...], ...],
-    BeforeValidator(_six_by_six),
+    Before(_six_by_six),
     WithJsonSchema({"type": "array", "items": _ROW, "minItems": 6, "maxItems": 6}),
 ]
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from ..kernels.spatial import rpy_rotation
-from ..values import Positive, Triple, as_tuple
-from .body import Description, Mount
+from ..on_demand import ModuleOnDemand
+from ..values import Before, Positive, Triple, as_tuple
+from .body import NO_MOUNT, Description, Mount
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = ModuleOnDemand("numpy")
 
 __all__ = ["Visual", "Visuals"]
 
@@ -32,10 +36,10 @@ class Visual(Description):
 
     mesh: Annotated[str, Field(min_length=1)] | None = None
     scale: Triple = (1.0, 1.0, 1.0)
-    box: Annotated[tuple[Positive, Positive, Positive], BeforeValidator(as_tuple)] | None = None
-    cylinder: Annotated[tuple[Positive, Positive], BeforeValidator(as_tuple)] | None = None
+    box: Annotated[tuple[Positive, Positive, Positive], Before(as_tuple)] | None = None
+    cylinder: Annotated[tuple[Positive, Positive], Before(as_tuple)] | None = None
     sphere: Positive | None = None
-    mount: Mount = Mount()
+    mount: Mount = NO_MOUNT
     colour: Triple | None = None
 
     def _problem(self) -> str | None:
@@ -55,6 +59,8 @@ class Visual(Description):
     @property
     def transform(self) -> np.ndarray:
         """(4, 4) from its own axes to those of the link's end."""
+        from ..kernels.spatial import rpy_rotation  # loads NumPy
+
         T = np.eye(4)
         T[:3, :3] = rpy_rotation(self.mount.rpy)
         T[:3, 3] = self.mount.xyz
@@ -66,4 +72,4 @@ def _as_list(value: Any) -> Any:
     return (value,) if isinstance(value, dict | Visual) else as_tuple(value)
 
 
-Visuals = Annotated[tuple[Visual, ...], BeforeValidator(_as_list)]
+Visuals = Annotated[tuple[Visual, ...], Before(_as_list)]
