@@ -146,6 +146,7 @@ def test_parts_made_without_being_validated_are_those_that_validation_makes() ->
         ),
         (forms.WRISTS["parallelogram"], Closure(ends=ends, type="spherical")),
         (forms.WRISTS["twist"], Closure(ends=ends, type="constant-velocity")),
+        (forms.HELD_WRIST, Closure(ends=ends, type="fixed")),
         (Link.model_fields["joint"].default, Joint()),
         (MechanismLink.model_fields["joint"].default, MechanismJoint()),
         (DeltaRobot.model_fields["motor"].default, Motor()),

@@ -8,7 +8,7 @@ checked again.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,7 @@ __all__ = [
     "lower_delta",
     "lower_mechanism",
     "rod_sides",
+    "wrist_angles",
 ]
 
 Array = NDArray[np.float64]
@@ -99,6 +100,12 @@ WRISTS: dict[str, Closure] = {
     "parallelogram": _closure(ends=(LOWER, END), type="spherical"),
     "twist": _closure(ends=(LOWER, END), type="constant-velocity"),
 }
+# Wrists with springs: a massless body on a joint at the end of the rod, fixed to the platform
+SPRUNG_WRISTS: dict[str, MechanismJoint] = {
+    "single": _joint(type="universal", axes=UNIVERSAL_AXES),
+    "parallelogram": _joint(type="spherical"),
+}
+HELD_WRIST: Closure = _closure(ends=(LOWER, END), type="fixed")
 
 
 def lower_mechanism(robot: MechanismRobot) -> Lowered:
@@ -173,6 +180,18 @@ def rod_sides(robot: DeltaRobot) -> tuple[tuple[str, float], ...]:
     return (("a", -half), ("b", half))
 
 
+def wrist_angles(robot: DeltaRobot, phi: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the coordinates of a leg's sprung wrist at its angles phi1, phi2, phi3.
+
+    From the axes of the rod to those of the platform, R_z(-phi3) R_y(-phi1 - phi2).
+    """
+    about_rod_z = -phi[2]
+    about_leg_y = -phi[0] - phi[1]
+    if robot.lower.rods == "parallelogram":
+        return (0.0, about_leg_y, about_rod_z)
+    return (about_rod_z, about_leg_y)
+
+
 def _given_fields(part: Any, *less: str) -> dict[str, Any]:
     """What was given of a part of a robot, some keys left out."""
     return {key: getattr(part, key) for key in part.model_fields_set.difference(less)}
@@ -194,7 +213,8 @@ def _legs(
     starts: list[list[float]] = [[0.0] * 3] * 3 if phi is None else phi.tolist()
     driven = _given_fields(robot.motor)
     driven |= {key: (driven[key],) for key in HELD if driven.get(key) is not None}
-    motor, wrist = MOTOR.model_copy(update=driven), WRISTS[rods]
+    motor = MOTOR.model_copy(update=driven)
+    wrist = HELD_WRIST if robot.wrist.acts else WRISTS[rods]
     upper = LINK.model_copy(update=_given_fields(robot.upper))
     lower = LINK.model_copy(update=_given_fields(robot.lower, "rods", "spacing"))
     links: list[MechanismLink] = []
@@ -212,7 +232,7 @@ def _legs(
             rod, on = f"lower{leg + 1}{tag}", arm
             if phi is not None or not leg:  # those of the other legs are the same
                 bent = {"mount": _mount((0.0, side, 0.0)), "start": tuple(start[1:])}
-                elbows[side] = ELBOW.model_copy(update=bent)
+                elbows[side] = ELBOW.model_copy(update=bent | _given_fields(robot.elbow))
             joint = elbows[side]
             place = (radius * c - side * s, radius * s + side * c, 0.0)
             mount = _mount(place, (0.0, 0.0, angle))
@@ -235,7 +255,15 @@ def _legs(
                 joint = MechanismJoint(type="fixed")
             origins[rod] = "lower"
             links.append(lower.model_copy(update={"name": rod, "parent": on, "joint": joint}))
-            ends = [END.model_copy(update={"link": rod}), END.model_copy(update={"mount": mount})]
+            last = rod
+            if robot.wrist.acts:
+                last = f"wrist{leg + 1}{tag}"
+                sprung = SPRUNG_WRISTS[rods].model_copy(
+                    update=_given_fields(robot.wrist) | {"start": wrist_angles(robot, start)}
+                )
+                own = {"name": last, "parent": rod, "joint": sprung, "theory": "rigid"}
+                links.append(LINK.model_copy(update=own))
+            ends = [END.model_copy(update={"link": last}), END.model_copy(update={"mount": mount})]
             ends = ends[::-1] if rods == "twist" else ends
             closures.append(wrist.model_copy(update={"name": f"wrist-{rod}", "ends": tuple(ends)}))
     return links, closures, origins

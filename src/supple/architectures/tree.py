@@ -111,6 +111,12 @@ class Tree:
         return any("start" in joint.model_fields_set for joint in driven)
 
     @cached_property
+    def passive_joints_are_free(self) -> bool:
+        """Whether no passive joint has a spring, damping or friction."""
+        passive = [c for c in self.joints.coordinates if not c.driven]
+        return not any(c.stiffness or c.damping or c.friction for c in passive)
+
+    @cached_property
     def rods(self) -> list[Loop]:
         """The closures whose length is an entry of theta."""
         return [loop for loop in self.loops if loop.motor]
@@ -378,11 +384,47 @@ class Tree:
         every = [k for k, i in enumerate(own) if i >= 0 and own.count(i) == 3]
         moved = place_links(self, x)
         moved.w[:, every] = np.tile(np.eye(3), (len(every) // 3, 1))
-        J, most = (part[..., self.joints.passive] for part in self._closure_residual(x, moved)[1:])
+        J, most = self._closure_residual(x, moved)[1:]
+        J, most = self._joined_with_closures(J, most)
         for axis in (1, 2):
             size = np.maximum(most.max(axis=axis, initial=0.0, keepdims=True), 1e-300)
             J, most = J / size, most / size
         return clearance(J)
+
+    def _joined_with_closures(self, J: Array, most: Array) -> tuple[Array, Array]:
+        """Slopes of closures over passive coordinates, joints that sit at a closure left out.
+
+        A body on a joint of its own, tied to another link where the joint is, makes with
+        its closure a joint between the two links, as the sprung wrist of a Delta does. Rows of
+        rotation that its own turns can open are left out with these turns.
+        """
+        rows_kept = np.ones(J.shape[1], bool)
+        columns_kept = np.zeros(J.shape[2], bool)
+        columns_kept[self.joints.passive] = True
+        J, most, first = J.copy(), most.copy(), 0
+        for loop in self.loops:
+            turns = slice(first + (1 if loop.rod else loop.E.shape[1]), first + loop.rows)
+            first += loop.rows
+            for i, place, along in zip(loop.ends, loop.p, loop.at, strict=True):
+                ties = sum(other.ends.count(i) for other in self.loops)
+                if i < 0 or ties > 1 or i in self.joints.parents or along is not None:
+                    continue
+                if self.joints.length[i] or place.any():
+                    continue
+                coordinates = enumerate(self.joints.coordinates)
+                own = [k for k, c in coordinates if c.link == i and c.kind == "turn"]
+                left = turns.stop - turns.start - len(own)
+                if not own or left < 0 or not columns_kept[own].all():
+                    continue
+                # the directions of rotation that these turns leave closed, (B, 3, left)
+                closed = np.linalg.qr(J[:, turns, own], mode="complete")[0][..., len(own) :]
+                rest = slice(turns.start, turns.start + left)
+                J[:, rest] = closed.swapaxes(1, 2) @ J[:, turns]
+                most[:, rest] = most[:, turns].max(axis=1, keepdims=True)
+                rows_kept[rest.stop : turns.stop] = False
+                columns_kept[own] = False
+                break
+        return J[:, rows_kept][..., columns_kept], most[:, rows_kept][..., columns_kept]
 
     def clearance(self, x: Array) -> Array:
         """Return how far the closures are from singular, (B,); motions left free do not count."""

@@ -29,7 +29,7 @@ from .closed.coupled import ClosedFunctions
 from .closed.loops import AssembledTree, assembled_tree, loops_of
 from .closed.template import part_basis, part_book
 from .closed.unbent import Unbent, unbent_delta
-from .damping import Damping, RobotDamping, damping_of, file_ratio, slide_ratios
+from .damping import Damping, ModalDamping, RobotDamping, damping_of, file_ratio, slide_ratios
 from .functions import Functions
 from .locked import locked_pose
 from .locked import modal_damping as whole_damping
@@ -349,6 +349,12 @@ def _damping_matrix(robot: Robot, chain: Chain, asked: _BuildRequest) -> Array:
                 "damping, the ratio of each link's own modes, or a basis with at="
             )
         D = whole_damping(pose, chain, law.ratio)
+    ratios = law.ratio if isinstance(law, ModalDamping) else None
+    if isinstance(ratios, Sequence) and len(ratios) > len(chain.links):
+        raise SuppleError(
+            f"damping has {len(ratios)} ratios: {robot.name} has {len(chain.links)} links; give "
+            "one ratio, or one for each link"
+        )
     for k, drive in enumerate(lower(robot).drives):
         D[k, k] = drive.made.damping
     for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):

@@ -119,6 +119,8 @@ MEANINGS: dict[str, str] = {
     "lower": "the three equal lower links",
     "rods": "single, twist or parallelogram",
     "spacing": "metres between the two rods of a parallelogram",
+    "elbow": "passive joints between upper arms and rods of a Delta, {stiffness, damping, ..}",
+    "wrist": "passive joints between rods and platform of a Delta, {stiffness, damping, ..}",
     "motor": "the three equal motors of a Delta, rigid without stiffness; true: a driven closure",
     "angles": "angles of the three legs about z, radians or 120deg",
 }

@@ -9,7 +9,7 @@ from pydantic import model_validator
 
 from ..values import Angle, Before, NonNegative, Size, as_tuple, faults
 from .body import Body, Description, Inertia, check_inertia
-from .joint import Motor
+from .joint import LegJoint, Motor
 from .link import LowerLink, UpperLink
 from .robot import Robot
 
@@ -48,6 +48,8 @@ class DeltaRobot(Robot):
     upper: UpperLink
     lower: LowerLink
     motor: Motor = Motor.model_construct()
+    elbow: LegJoint = LegJoint.model_construct()
+    wrist: LegJoint = LegJoint.model_construct()
     angles: Annotated[tuple[Angle, Angle, Angle], Before(as_tuple)] = (
         0.0,
         2 * math.pi / 3,
@@ -60,6 +62,29 @@ class DeltaRobot(Robot):
         problems: list[tuple[tuple[str | int, ...], str]] = [
             ((key,), text) for key, part in parts.items() for text in self._beam_problems(part)
         ]
+        problems += [
+            ((key,), text) for key in ("elbow", "wrist") for text in self._leg_joint_problems(key)
+        ]
         if problems:
             raise faults(problems)
         return self
+
+    def _leg_joint_problems(self, key: str) -> list[str]:
+        """What is wrong with the springs of elbows or wrists, a sentence each."""
+        joint: LegJoint = getattr(self, key)
+        if self.lower.rods == "twist" and joint != LegJoint():
+            return [
+                f"{key} is not for rods: twist, whose joints are constant-velocity ones without "
+                "springs; use rods: single or parallelogram, or describe a mechanism"
+            ]
+        ball = key == "wrist" and self.lower.rods == "parallelogram"
+        kind, count = ("spherical", 3) if ball else ("universal", 2)
+        found = []
+        for word in ("stiffness", "damping", "friction", "rest"):
+            given = getattr(joint, word)
+            if given is not None and len(given) not in (1, count):
+                found.append(
+                    f"{word} has {len(given)} values: the {key} is a {kind} joint with {count} "
+                    f"coordinates; give one value, or {count}"
+                )
+        return found

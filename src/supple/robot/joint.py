@@ -1,4 +1,4 @@
-"""Joint, Mimic, MechanismJoint, Motor: what moves a link, and what drives a Delta."""
+"""Joint, Mimic, MechanismJoint, Motor, LegJoint: what moves a link, and the joints of a Delta."""
 
 from __future__ import annotations
 
@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 else:
     np = ModuleOnDemand("numpy")
 
-__all__ = ["BaseJoint", "Joint", "MechanismJoint", "Mimic", "Motor", "unit", "unit_values"]
+__all__ = [
+    "BaseJoint",
+    "Joint",
+    "LegJoint",
+    "MechanismJoint",
+    "Mimic",
+    "Motor",
+    "unit",
+    "unit_values",
+]
 
 
 def unit(vector: Any) -> np.ndarray:
@@ -323,3 +332,29 @@ class Motor(Driven):
     limits: Range | None = None
     effort_limit: Positive | None = None
     speed_limit: Positive | None = None
+
+
+class LegJoint(Description):
+    """Springs, damping and friction of the passive joints of a Delta, alike in its three legs.
+
+    Each is one value, or one per coordinate. `elbow` joints are universal: about y of the upper
+    arm, then about z of the rod. `wrist` joints, at the platform, are universal (`rods: single`):
+    about z of the rod, then about y of the leg; or spherical (`rods: parallelogram`): roll, pitch
+    and yaw from the rod to the platform, where one stiffness is alike in all directions. Springs
+    are unloaded at `rest`; without it, where the platform stands at its usual position.
+    """
+
+    stiffness: Amounts | None = None
+    damping: Amounts = (0.0,)
+    friction: Amounts = (0.0,)
+    rest: Starts | None = None
+
+    def _problem(self) -> str | None:
+        if self.rest is not None and self.stiffness is None:
+            return "rest goes with stiffness: it is where the joint's spring is unloaded"
+        return None
+
+    @property
+    def acts(self) -> bool:
+        """Whether the joint exerts any moment of its own."""
+        return any(any(getattr(self, key) or ()) for key in HELD)

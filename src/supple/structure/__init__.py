@@ -66,7 +66,9 @@ class _Placing(NamedTuple):
 
 _PLACING: dict[type[Kinematics], _Placing] = {
     SerialKinematics: _Placing(serial_structure, moving_serial, lambda tree: True),
-    DeltaKinematics: _Placing(delta_structure, moving_delta, lambda tree: True),
+    DeltaKinematics: _Placing(
+        delta_structure, moving_delta, lambda tree: tree.passive_joints_are_free
+    ),
     GeneralKinematics: _Placing(general_structure, moving_general, knows_motion),
 }
 
@@ -135,8 +137,8 @@ def moving_structure(
     """
     if not has_motion(robot):
         raise SuppleError(
-            f"{robot.name} is a mechanism: its equations along a motion are those of a Model; ask "
-            "supple.follow(robot, path)"
+            f"the equations of {robot.name} along a motion are those of a Model, since it is a "
+            "mechanism or its passive joints have springs: ask supple.follow(robot, path)"
         )
     tree = lower(robot)
     return founded_in_motion(robot, _placing(tree).moving(tree, x, v, a, joints))

@@ -57,12 +57,24 @@ def moving_delta(
 
 def _place_legs(m: Tree, at: delta.DeltaPlacement) -> TreeMotion:
     """The links of a Delta where its legs and its platform stand."""
-    sides = rod_sides(cast("DeltaRobot", m.robot))
+    robot = cast("DeltaRobot", m.robot)
     y, L = at.R_leg[:, :, 1], m.joints.length
     z, tangent = at.R_lower[..., 2], np.broadcast_to(y, at.A.shape)
-    R = _leg_by_leg([at.R_upper, *[at.R_lower] * len(sides)], np.eye(3))
-    p = _leg_by_leg([at.A, *(at.B + side * y for _, side in sides)], at.position)
-    turns = _leg_by_leg([tangent, *[tangent, z] * len(sides)], np.zeros(3))
+    axes, roots, turns_of_leg = [at.R_upper], [at.A], [tangent]
+    for _, side in rod_sides(robot):
+        elbow = at.B + side * y
+        axes.append(at.R_lower)
+        roots.append(elbow)
+        turns_of_leg += [tangent, z]
+        if robot.wrist.acts:
+            axes.append(np.broadcast_to(at.R_leg, at.R_lower.shape))
+            roots.append(elbow + (robot.lower.length or 0.0) * at.R_lower[..., 0])
+            outward = np.broadcast_to(at.R_leg[:, :, 0], at.A.shape)
+            ball = robot.lower.rods == "parallelogram"
+            turns_of_leg += [outward, tangent, z] if ball else [z, tangent]
+    R = _leg_by_leg(axes, np.eye(3))
+    p = _leg_by_leg(roots, at.position)
+    turns = _leg_by_leg(turns_of_leg, np.zeros(3))
     free = np.broadcast_to(np.eye(6), (len(p), 6, 6))
     w = np.concatenate([turns[:, :-1], free[..., 3:]], axis=1)
     v = np.concatenate([np.zeros_like(turns[:, :-1]), free[..., :3]], axis=1)

@@ -181,9 +181,9 @@ def knows_motion(m: Tree) -> bool:
     """
     held = sum(loop.rows for loop in m.loops) == len(m.joints.passive) and not m.joints.mimics
     whole = all(at is None for at in m.joints.at)
+    whole &= m.passive_joints_are_free
     for c in m.joints.coordinates:
-        own = c.stiffness or c.damping or c.friction
-        whole &= c.kind == "turn" if c.driven else c.kind != "slide" and not own
+        whole &= c.kind == "turn" if c.driven else c.kind != "slide"
     for loop in m.loops:
         whole &= loop.at == (None, None) and not loop.rod
         whole &= loop.turn in ("none", "square") or not loop.T.shape[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from ..output import (
     say,
     tell_places,
 )
+from .damping import link_damping_law
 from .options import (
     Axial,
     Damping,
@@ -92,8 +93,8 @@ def linearize(
 
     check_places(plot, None)
     robot = files.load(file)
-    options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping}
-    options |= {"modal_damping": modal_damping}
+    options: dict[str, Any] = {"deflection": deflection, "stiffening": stiffening or None}
+    options |= {"damping": link_damping_law(damping), "modal_damping": modal_damping}
     if elements is not None:
         refuse(context, NOT_ELEMENTS, "with --elements")
     model = model_of(robot, (modes, axial, torsion), elements, options)

@@ -81,7 +81,14 @@ Beta = Annotated[
     ),
 ]
 Damping = Annotated[
-    float | None, typer.Option("--damping", help="Damping ratio of each link's own modes.")
+    str | None,
+    typer.Option(
+        "--damping",
+        metavar="RATIO|LAW",
+        help="Damping ratio of each link's own modes, such as 0.02, or one for each link "
+        "(0.02,0.01); stiffness-root:factor=0.1; along a --path rayleigh:ratio=0.05 or "
+        "rayleigh:alpha=0.3:beta=0.1ms, alpha in 1/s and beta in s unless a unit is written.",
+    ),
 ]
 Modal = Annotated[
     float | None,

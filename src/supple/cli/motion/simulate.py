@@ -33,6 +33,7 @@ from ..output import (
     say,
     tell_places,
 )
+from .damping import link_damping_law, path_damping_law
 from .options import (
     After,
     Along,
@@ -137,13 +138,15 @@ def simulate(
     robot = files.load(file)
     placed = any(given is not None for given in (at, position, trajectory, start))
     led = path or (architecture_of(robot).asked_by == "position" and not placed)
-    told: dict[str, Any] = {"damping": damping, "modal_damping": modal_damping}
+    told: dict[str, Any] = {"modal_damping": modal_damping}
     wanted = parse_outputs(outputs)
     if controller is None and led:
+        told |= {"damping": path_damping_law(damping)}
         told |= {"elements": elements, "start": "periodic" if steady else "static"}
         told |= {"outputs": wanted}
         _follow(context, robot, path, limits, told | {"dt": dt, "after": after}, plot, json, save)
         return
+    told |= {"damping": link_damping_law(damping)}
     told |= {"deflection": deflection, "stiffening": stiffening or None, "beta": beta}
     model = model_of(robot, (modes, axial, torsion), elements, told)
     _move(context, model, wanted, json)

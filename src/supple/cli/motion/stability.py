@@ -17,7 +17,8 @@ from ..output import (
     say,
     tell_places,
 )
-from .options import Modes, Path
+from .damping import link_damping_law
+from .options import Damping, Modal, Modes, Path
 from .simulate import trajectory_of
 
 __all__ = ["stability"]
@@ -57,6 +58,8 @@ def stability(
     normalisation: Scaling = "one",
     amplitude: Amplitude = None,
     mode: StartMode = 1,
+    damping: Damping = None,
+    modal_damping: Modal = None,
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
@@ -69,7 +72,13 @@ def stability(
 
     check_places(plot, save)
     robot = files.load(file)
-    model = build(robot, AssumedModes(modes, normalisation=normalisation), velocity=velocity)  # type: ignore[arg-type]
+    model = build(
+        robot,
+        AssumedModes(modes, normalisation=normalisation),  # type: ignore[arg-type]
+        velocity=velocity,  # type: ignore[arg-type]
+        damping=link_damping_law(damping),
+        modal_damping=modal_damping,
+    )
     path = trajectory_of(trajectory or "extension", robot)
     found = ask(model, path, amplitude=amplitude, mode=mode)
     if plot is not None:

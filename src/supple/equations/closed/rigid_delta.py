@@ -89,6 +89,16 @@ class RigidDelta(Immutable):
     masses: Masses = "uniform"
     gravity: bool = True
 
+    def __post_init__(self) -> None:
+        """Refuse springs that these equations do not have."""
+        for key in ("elbow", "wrist"):
+            if getattr(self.robot, key).acts:
+                raise SuppleError(
+                    f"{key} of {self.robot.name} has springs, damping or friction, which "
+                    "RigidDelta does not have: set theory: rigid on upper and lower and build a "
+                    "Model, supple.build(robot)"
+                )
+
     @cached_property
     def bodies(self) -> DeltaBodies:
         """The masses of the links."""

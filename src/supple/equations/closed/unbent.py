@@ -12,6 +12,7 @@ import numpy as np
 
 from ...architectures import delta
 from ...architectures.closing import Loop
+from ...architectures.forms import wrist_angles
 from ...architectures.joint_tree import JointTree
 from ...architectures.tree import Tree
 from ...kernels.scalars import Matrix, Vector, axis_rotation, identity, matmul, transpose
@@ -88,7 +89,10 @@ def unbent_delta(posed: Tree) -> Unbent:
     for leg in range(3):
         rod = ca.mtimes(axes[leg].T, P) - elbows[leg]
         both = ca.atan2(-rod[2], rod[0])
-        out += [both - theta[leg], ca.asin(rod[1] / L2), *spin] * rods
+        aside = ca.asin(rod[1] / L2)
+        wrist = wrist_angles(robot, (theta[leg], both - theta[leg], aside))
+        of_rod = [both - theta[leg], aside, *spin, *(wrist if robot.wrist.acts else ())]
+        out += of_rod * rods
     found = ca.vertcat(*out, P, 0.0, 0.0, 0.0)
     assert found.numel() == len(tree.passive)
     return Unbent(tree, ca.Function("unbent", [theta], ca.cse([found])))

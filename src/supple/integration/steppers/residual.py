@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...architectures.kinds import lower
 from ...control.controllers import Decoupling, ReferenceMotion
 from ...equations.closed.coupled import near_symbols
 from ...equations.equilibrium import stiffness_at
@@ -97,6 +98,11 @@ class System:
             forces = self.equations.residual(*parts)[0]  # linear in qdd
             M = (forces[1:] - forces[0]).T
             C, K = self.model.damping.copy(), self.model.stiffness.copy()
+            if len(self.near) and not lower(self.model.robot).passive_joints_are_free:
+                # the constant matrices are without the springs and dampers of passive joints,
+                # whose lever arms vary
+                held = self.model.functions.evaluator("hold", near=True)(q, self.near)
+                K, C = held[0].copy(), held[1].copy()
             K = K if np.isfinite(K).all() else stiffness_at(self.model, q)
             if not np.isfinite(C).all():  # links that slide
                 n, h = len(q), 1e-6

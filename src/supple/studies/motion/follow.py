@@ -308,6 +308,8 @@ def _small_motion(
         return model, link_damping(model, given)
     sliding = [name for name, slides in architecture_of(robot).motors if slides]
     why = f"links.{sliding[0]} slides" if sliding else f"{robot.name} is a mechanism"
+    if not sliding and architecture_of(robot).asked_by == "position":
+        why = f"the passive joints of {robot.name} have springs, damping or friction"
     if isinstance(given, MotionDamping) or modal is not None:
         raise SuppleError(
             f"{why}: give its damping as a ratio of its links' own modes, damping=, since a matrix "
