@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,6 +133,44 @@ def finish(figure: Figure, path: str | Path | None, mathematics: bool = False) -
                 figure.savefig(drawn, format=kind, metadata=UNDATED.get(kind))
             fill(aside, drawn.getbuffer())
         plt.close(figure)
+    elif (shell := _notebook_shell()) is not None:
+        _show_once(figure, shell)
     elif plt.isinteractive():
         plt.show(block=False)
     return figure
+
+
+def _notebook_shell() -> Any:
+    """Return the shell of a notebook that draws pictures below its cells, else None."""
+    import matplotlib as mpl
+
+    if "ipykernel" not in sys.modules or "inline" not in mpl.get_backend():
+        return None
+    from IPython import get_ipython
+
+    return get_ipython()
+
+
+def _show_once(figure: Figure, shell: Any) -> None:
+    """Show a figure below the cell that is running, where it may also be the cell's value.
+
+    A notebook shows the value of the last line, and the inline backend shows every open figure
+    when a cell ends: without this a picture appears twice, once or not at all.
+    """
+    import matplotlib.pyplot as plt
+    from IPython.display import display
+
+    display(figure)  # type: ignore[no-untyped-call]
+    plt.close(figure)
+    shown_in = shell.execution_count
+    figure._ipython_display_ = partial(_show_in_later_cell, figure, shown_in)  # type: ignore[attr-defined]
+
+
+def _show_in_later_cell(figure: Figure, shown_in: int) -> None:
+    """Show a figure as the value of a cell, unless that cell shows it already."""
+    from IPython import get_ipython
+    from IPython.display import display
+
+    if get_ipython().execution_count != shown_in:
+        del figure._ipython_display_  # type: ignore[attr-defined]
+        display(figure)  # type: ignore[no-untyped-call]

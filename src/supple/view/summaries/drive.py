@@ -18,6 +18,7 @@ __all__ = [
     "shaped_move_text",
 ]
 
+LEAST_SHARE = 1e-3  # per cent of the unshaped vibration: less is not written out
 NOTHING_TO_CALM = 1e-9  # of a joint's travel: smaller vibration is none
 
 
@@ -44,7 +45,8 @@ def shaped_move_text(found: Any) -> str:
                 continue
             share = 100 * before / travel
             left = 100 * after / before
-            rows.append((number(hz, 4), f"{share:.3g}", f"{left:.3g}", name))
+            written = f"{left:.3g}" if left >= LEAST_SHARE else f"below {LEAST_SHARE:g}"
+            rows.append((number(hz, 4), f"{share:.3g}", written, name))
     header = ("mode (Hz)", "unshaped (% of travel)", "left of it (%)", "joint")
     lines += table(header, rows)
     if found.tip_before is not None and found.tip_after is not None:
