@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from ..kernels.tape import Tape
+from ..kernels.tape import Tape, tape_of_function
 
 __all__ = [
     "AnyEvaluator",
@@ -26,6 +26,7 @@ __all__ = [
     "casadi",
     "column",
     "compile_function",
+    "evaluator_on_tape",
     "is_small",
     "slope",
     "view",
@@ -34,6 +35,7 @@ __all__ = [
 Array = NDArray[np.float64]
 LARGE = 600_000  # nodes times directions from which expressions of several Jacobians are too large
 LONG = 700_000  # the same of one Jacobian, from which it is made along single directions
+MAX_TAPE_NODES = 400_000  # of an expression: recording takes some 6 us for each
 
 
 class Evaluator:
@@ -113,7 +115,7 @@ class TapeEvaluator:
 
     Its inputs of these `widths` stand in a row, its outputs of these `shapes` in another. With
     `unit` the tape is linear in its last `unit` inputs, and the one output is its matrix, made
-    column by column; it is symmetric.
+    column by column; it is symmetric. `by_columns`: matrices stand column by column, as CasADi's do.
     """
 
     def __init__(
@@ -122,8 +124,10 @@ class TapeEvaluator:
         widths: Sequence[int],
         shapes: Sequence[tuple[int, ...]],
         unit: int = 0,
+        by_columns: bool = False,
     ) -> None:
         self.tape, self._widths, self._shapes, self._unit = tape, widths, list(shapes), unit
+        self._by_columns = by_columns
         ends = np.cumsum([0, *[math.prod(shape) for shape in self._shapes]])
         self._ends, self._parts = ends[1:-1], [slice(*pair) for pair in pairwise(ends.tolist())]
 
@@ -142,10 +146,14 @@ class TapeEvaluator:
             x[..., at : at + width] = given
             at += width
         out = self.tape(x)
-        return tuple(
-            out[..., part].reshape(*lead, *shape)
-            for part, shape in zip(self._parts, self._shapes, strict=True)
-        )
+        found = []
+        for part, shape in zip(self._parts, self._shapes, strict=True):
+            if self._by_columns and len(shape) == 2:
+                columns = out[..., part].reshape(*lead, *shape[::-1])
+                found.append(np.ascontiguousarray(columns.swapaxes(-1, -2)))
+            else:
+                found.append(out[..., part].reshape(*lead, *shape))
+        return tuple(found)
 
     def buffers(self) -> tuple[list[Array], list[Array], Any]:
         """Return arrays to fill, arrays to read and the call between them: a loop's fast path."""
@@ -160,6 +168,53 @@ class TapeEvaluator:
 
 
 AnyEvaluator = Evaluator | TapeEvaluator
+
+
+def evaluator_on_tape(function: Any, matrices: Sequence[int] = ()) -> AnyEvaluator:
+    """Return a CasADi function for many states as a tape, or as it is where a tape cannot hold it.
+
+    A tape is 30 to 60 times as fast: what was several calls shares its work there, and states are
+    worked out side by side. `matrices`: as of an Evaluator.
+    """
+    written = function if function.is_a("SXFunction") else _expand_if_small(function)
+    tape = None
+    if written is not None and written.n_nodes() <= MAX_TAPE_NODES:
+        tape = tape_of_function(written)
+    if tape is None:
+        return Evaluator(function, matrices)
+    shapes = []
+    for i in range(function.n_out()):
+        rows, columns = function.size_out(i)
+        vector = columns == 1 and i not in matrices
+        shapes.append((rows,) if vector else (rows, columns))
+    widths = [function.numel_in(i) for i in range(function.n_in())]
+    return TapeEvaluator(tape, widths, shapes, by_columns=True)
+
+
+def _expand_if_small(function: Any) -> Any:
+    """Return a function that calls others as one of scalars; None where it would be too large."""
+    if _written_size(function) > MAX_TAPE_NODES:
+        return None
+    try:
+        return function.expand()
+    except RuntimeError:  # it holds a solver, or what else scalars cannot say
+        return None
+
+
+def _written_size(function: Any) -> int:
+    """Return the nodes that a function and all it calls would have in scalars, at most."""
+    if function.is_a("SXFunction"):
+        return int(function.n_nodes())
+    if not function.is_a("MXFunction"):  # a map of another one
+        inner = function.info().get("f")
+        return int(function.info()["n"]) * _written_size(inner) if inner is not None else 0
+    import casadi as ca
+
+    total = 0
+    for k in range(function.n_instructions()):
+        if function.instruction_id(k) == ca.OP_CALL:
+            total += _written_size(function.instruction_MX(k).which_function())
+    return total
 
 
 def casadi() -> Any:

@@ -25,7 +25,7 @@ from ..beams.basis import FiniteElements
 from ..equations.build import build
 from ..equations.chains.chain import check_lengths
 from ..equations.equilibrium import stiffness_at
-from ..equations.evaluate import Evaluator, is_small, slope
+from ..equations.evaluate import AnyEvaluator, evaluator_on_tape, is_small, slope
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..robot import Robot, cached_for_robot
@@ -107,7 +107,7 @@ class PathModel(SmallMotion):
         k = self.model.joints
         q, qd, qdd = self.states((np.asarray(x), np.asarray(v), np.asarray(a)))
         check_lengths(self.model.chain, q)
-        made: Evaluator = self.model.functions.cached("led", _make_evaluator, self)
+        made: AnyEvaluator = self.model.functions.cached("led", _make_evaluator, self)
         led = [*range(k), *(k + place for place in self.loose)]
         near = self.dependent_guess(np.asarray(x), q)
         beside = [] if near is None else [near]
@@ -305,7 +305,7 @@ class SwingingPath:
         return (x, v, a) if t.ndim else (x[0], v[0], a[0])
 
 
-def _make_evaluator(led_model: PathModel) -> Evaluator:
+def _make_evaluator(led_model: PathModel) -> AnyEvaluator:
     """Make a motion, its joints and what swings, to M, C, K (N, m), r (N,), the tip's (6, m).
 
     Of loops, which solve equations inside, and of equations too large for one expression: its
@@ -329,7 +329,7 @@ def _make_evaluator(led_model: PathModel) -> Evaluator:
         K, C, M, p, dR, R, r = functions.core("slopes")(*unbent, *near)
         parts = [*(x[:, k:] for x in (M, C, K)), r, *(x[:, k:] for x in (p, dR)), R]
         made = ca.Function("led", [*led, *near], [ca.densify(x) for x in parts])
-        return Evaluator(made, (0, 1, 2, 4, 5))
+        return evaluator_on_tape(made, (0, 1, 2, 4, 5))
     force, tip = functions.core("inverse_dynamics"), functions.core("tip")
     if functions.iterates or not is_small(force):
         kind: Any = ca.SX if is_small(force) else ca.MX
@@ -348,8 +348,8 @@ def _make_evaluator(led_model: PathModel) -> Evaluator:
             tip(q, *w)[1],
         ]
         dense = [ca.densify(part) for part in parts]
-        made = ca.Function("led", x, ca.cse(dense) if kind is ca.SX else dense)
-        return Evaluator(made, (0, 1, 2, 4, 5))
+        made = ca.Function("led", x, dense)
+        return evaluator_on_tape(made, (0, 1, 2, 4, 5))
     given = [ca.SX.sym(name, size) for name in ("x", "v", "a")]
     y = [ca.SX.sym(name, m) for name in ("y", "yd", "ydd")]
     q, qd, qdd = (ca.vertcat(one[:k, :], two) for one, two in zip(given, y, strict=True))
@@ -362,6 +362,5 @@ def _make_evaluator(led_model: PathModel) -> Evaluator:
         turns.append(ca.vertcat(W[2, 1], W[0, 2], W[1, 0]))
     outputs.append(ca.vertcat(ca.jacobian(p, y[0]), ca.horzcat(*turns)))
     still = ca.substitute(outputs, y, [beside(part) for part in given])
-    return Evaluator(
-        ca.Function("led", given, ca.cse([ca.densify(x) for x in still])), (0, 1, 2, 4)
-    )
+    made = ca.Function("led", given, [ca.densify(x) for x in still])
+    return evaluator_on_tape(made, (0, 1, 2, 4))
