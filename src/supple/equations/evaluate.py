@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from ..kernels.tape import Tape, tape_of_function
+from ..kernels.tape import Recorder, Tape, record_function
 
 __all__ = [
     "AnyEvaluator",
@@ -35,7 +35,7 @@ __all__ = [
 Array = NDArray[np.float64]
 LARGE = 600_000  # nodes times directions from which expressions of several Jacobians are too large
 LONG = 700_000  # the same of one Jacobian, from which it is made along single directions
-MAX_TAPE_NODES = 400_000  # of an expression: recording takes some 6 us for each
+MAX_TAPE_NODES = 800_000  # of an expression: recording takes some 6 us for each
 
 
 class Evaluator:
@@ -115,7 +115,7 @@ class TapeEvaluator:
 
     Its inputs of these `widths` stand in a row, its outputs of these `shapes` in another. With
     `unit` the tape is linear in its last `unit` inputs, and the one output is its matrix, made
-    column by column; it is symmetric. `by_columns`: matrices stand column by column, as CasADi's do.
+    column by column; it is symmetric.
     """
 
     def __init__(
@@ -124,10 +124,8 @@ class TapeEvaluator:
         widths: Sequence[int],
         shapes: Sequence[tuple[int, ...]],
         unit: int = 0,
-        by_columns: bool = False,
     ) -> None:
         self.tape, self._widths, self._shapes, self._unit = tape, widths, list(shapes), unit
-        self._by_columns = by_columns
         ends = np.cumsum([0, *[math.prod(shape) for shape in self._shapes]])
         self._ends, self._parts = ends[1:-1], [slice(*pair) for pair in pairwise(ends.tolist())]
 
@@ -146,14 +144,10 @@ class TapeEvaluator:
             x[..., at : at + width] = given
             at += width
         out = self.tape(x)
-        found = []
-        for part, shape in zip(self._parts, self._shapes, strict=True):
-            if self._by_columns and len(shape) == 2:
-                columns = out[..., part].reshape(*lead, *shape[::-1])
-                found.append(np.ascontiguousarray(columns.swapaxes(-1, -2)))
-            else:
-                found.append(out[..., part].reshape(*lead, *shape))
-        return tuple(found)
+        return tuple(
+            out[..., part].reshape(*lead, *shape)
+            for part, shape in zip(self._parts, self._shapes, strict=True)
+        )
 
     def buffers(self) -> tuple[list[Array], list[Array], Any]:
         """Return arrays to fill, arrays to read and the call between them: a loop's fast path."""
@@ -177,18 +171,25 @@ def evaluator_on_tape(function: Any, matrices: Sequence[int] = ()) -> AnyEvaluat
     worked out side by side. `matrices`: as of an Evaluator.
     """
     written = function if function.is_a("SXFunction") else _expand_if_small(function)
-    tape = None
-    if written is not None and written.n_nodes() <= MAX_TAPE_NODES:
-        tape = tape_of_function(written)
-    if tape is None:
+    if written is None or written.n_nodes() > MAX_TAPE_NODES:
         return Evaluator(function, matrices)
-    shapes = []
+    widths = [function.numel_in(i) for i in range(function.n_in())]
+    recorder = Recorder(sum(widths))
+    entries = record_function(written, recorder.inputs)
+    if entries is None:
+        return Evaluator(function, matrices)
+    shapes: list[tuple[int, ...]] = []
+    outputs: list[Any] = []
+    first = 0
     for i in range(function.n_out()):
         rows, columns = function.size_out(i)
         vector = columns == 1 and i not in matrices
         shapes.append((rows,) if vector else (rows, columns))
-    widths = [function.numel_in(i) for i in range(function.n_in())]
-    return TapeEvaluator(tape, widths, shapes, by_columns=True)
+        # CasADi stores columns one after another, arrays hold rows
+        for row in range(rows):
+            outputs += entries[first + row : first + rows * columns : rows]
+        first += rows * columns
+    return TapeEvaluator(recorder.tape(outputs), widths, shapes)
 
 
 def _expand_if_small(function: Any) -> Any:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..equations.closed.coupled import ClosedFunctions
-from ..equations.evaluate import Evaluator
+from ..equations.evaluate import AnyEvaluator, Evaluator, evaluator_on_tape
 from ..errors import SuppleError
 from .inputs import Feedback, StoppedError
 from .plan import Chunk, RunPlan
@@ -221,13 +221,13 @@ class DeadPointRun:
         self.size = len(self.kept) + len(self.followers)
 
     @cached_property
-    def _closure_slopes(self) -> Evaluator:
+    def _closure_slopes(self) -> AnyEvaluator:
         """c_w over (q, w)."""
 
-        def make() -> Evaluator:
-            return Evaluator(_dense(self.functions.solved.closures["W"]), True)
+        def make() -> AnyEvaluator:
+            return evaluator_on_tape(_dense(self.functions.solved.closures["W"]), (0,))
 
-        made: Evaluator = self.functions.cached("closure slopes", make)
+        made: AnyEvaluator = self.functions.cached("closure slopes", make)
         return made
 
     @cached_property

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...architectures.coordinate_map import CoordinateMap
 from ...kernels.scalars import ldl, ldl_solve
-from ..evaluate import casadi, slope
+from ..evaluate import AnyEvaluator, casadi, evaluator_on_tape, slope
 from ..functions import INPUTS, Functions, LoopFunctions
 from .followers import DependentCoordinates, TreeRates
 from .loops import Loops
@@ -28,6 +28,7 @@ __all__ = ["ClosedFunctions", "led_from", "near_symbols", "project_to_independen
 Array = NDArray[np.float64]
 NEARER = 6  # steps of Newton's method from a place near the followers, before those of a round
 SLOPES = ("slopes", "hold")  # put together from parts, see `slopes`
+ON_TAPE = ("nearer", "followers", "led", "tip", "inverse_dynamics")  # asked at many states
 CALLS = (*SLOPES, "derivatives")  # calls of others: as one expression they would be far larger
 
 
@@ -92,6 +93,13 @@ class ClosedFunctions(LoopFunctions):
         found = core.call([*x, ca.stop_diff(near, 1)])
         outputs = [f"out{i}" for i in range(len(found))]
         return ca.Function(name, x, found, list(words), outputs)
+
+    def evaluator(self, name: str, near: bool = False) -> AnyEvaluator:
+        """Return the function of this name for arrays; near places it is often asked at many."""
+        key = f"{name} near"
+        if near and name in ON_TAPE and not self._compile and key not in self._made:
+            self._made[key] = evaluator_on_tape(self.core(name), (0,) if name == "led" else ())
+        return super().evaluator(name, near)
 
     def core(self, name: str) -> Any:
         """Return one function of its inputs and of a place near the followers."""
