@@ -35,7 +35,7 @@ __all__ = [
 Array = NDArray[np.float64]
 LARGE = 600_000  # nodes times directions from which expressions of several Jacobians are too large
 LONG = 700_000  # the same of one Jacobian, from which it is made along single directions
-MAX_TAPE_NODES = 800_000  # of an expression: recording takes some 6 us for each
+MAX_TAPE_NODES = 400_000  # of an expression: recording larger ones takes longer than it saves
 
 
 class Evaluator:
