@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
+from typing import Literal
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -45,12 +46,14 @@ class PaperDelta:
 
     Attributes:
         slips: those that are made; the paper makes all four.
+        hips: "clamped" as in (57), the motors prescribed; "free" to turn about the motors' axes.
     """
 
     robot: DeltaRobot
     n: int = 1
     order: str = "cubic"
     slips: frozenset[str] = frozenset(SLIPS)
+    hips: Literal["clamped", "free"] = "clamped"
 
     def without(self, *slips: str) -> PaperDelta:
         """Return the model with some slips switched off."""
@@ -61,7 +64,8 @@ class PaperDelta:
         """Degrees of freedom: 6 + 3 (12 n - 4) for cubic elements, Eq. (61); printed 30..282."""
         u, v = FIELDS[self.order]
         node = 2 * u + 2 * v
-        return 6 + 3 * (2 * node * self.n + 2 * (node - 6) - 4)
+        clamped = 6 + 3 * (2 * node * self.n + 2 * (node - 6) - 4)
+        return clamped if self.hips == "clamped" else clamped + 3
 
     def frequencies(self, position: ArrayLike, count: int = 8) -> Array:
         """Return the first natural frequencies at one position, rad/s, (count,)."""
@@ -73,81 +77,108 @@ class PaperDelta:
 
     def matrices(self, position: ArrayLike) -> tuple[Array, Array]:
         """Return M and K, Eq. (44) at rest: sum S' M_e S, sum S' K_e S, and the platform's mass."""
-        M, K = (np.zeros((self.size, self.size)) for _ in "MK")
-        body, plate = self.robot.platform.body, self.robot.platform
-        if "half" in self.slips:
-            b, h = np.sqrt(3) * plate.radius, 1.5 * plate.radius
-            about = DENSITY * plate.thickness * b * h**3 / 24
-            M[:6, :6] = np.diag([body.mass / 2] * 3 + [about] * 3)
-        else:
-            M[:6, :6] = np.diag([body.mass] * 3 + list(body.inertia))
+        M = np.zeros((self.size, self.size))
+        K = np.zeros((self.size, self.size))
+        M[:6, :6] = self.platform_mass()
         for leg in range(3):
-            for (mass, stiff), S in zip(self._links, self._nodes(position, leg), strict=True):
-                M += S.T @ mass @ S
-                K += S.T @ stiff @ S
+            for (mass, stiff), S in zip(self._links, self.nodes(position, leg), strict=True):
+                M += S[0].T @ mass @ S[0]
+                K += S[0].T @ stiff @ S[0]
         return M, K
+
+    def platform_mass(self) -> Array:
+        """Return the (6, 6) mass of the platform, halved by the slip `half`."""
+        body, plate = self.robot.platform.body, self.robot.platform
+        if "half" not in self.slips:
+            return np.diag([body.mass] * 3 + list(body.inertia))
+        b, h = np.sqrt(3) * plate.radius, 1.5 * plate.radius
+        about = DENSITY * plate.thickness * b * h**3 / 24
+        return np.diag([body.mass / 2] * 3 + [about] * 3)
+
+    @property
+    def beams(self) -> tuple[Beam, Beam]:
+        """Upper arm and rod as beams."""
+        upper = uniform_of(self.robot, self.robot.upper)
+        lower = uniform_of(self.robot, self.robot.lower)
+        return upper, lower
 
     @cached_property
     def _links(self) -> list[tuple[Array, Array]]:
         """Mass and stiffness of an upper arm and of a rod."""
-        beams = [uniform_of(self.robot, link) for link in (self.robot.upper, self.robot.lower)]
-        return [link_matrices(beam, self.n, self.order) for beam in beams]
+        return [link_matrices(beam, self.n, self.order) for beam in self.beams]
 
-    def _nodes(self, position: ArrayLike, leg: int) -> tuple[Array, Array]:
-        """S of the upper arm and of the rod, nodal values by global variables: Eqs. (54)-(60)."""
+    def nodes(self, position: ArrayLike, leg: int) -> tuple[Array, Array]:
+        """Return S of a leg's upper arm and rod at positions (B, 3): Eqs. (54)-(60).
+
+        Each is (B, nodal values, size): the nodal values of a link by the global variables.
+        """
         at = delta.place(self.robot, position)
-        phi1, phi2, phi3 = at.phi[0, leg]
+        many = len(at.position)
+        phi1, phi2, phi3 = at.phi[:, leg].T
         # Rows that pick V_P, V_B and the remaining variables of a leg, Eqs. (51), (54)
         each, pick = (self.size - 6) // 3, np.eye(self.size)
         first = 6 + leg * each
         V_P, V_B, own = pick[:6], pick[first : first + 6], pick[first + 6 : first + each]
         # V_D by the global variables, Eq. (55)
-        of_D = _coefficient(at.R_lower[0, leg], -self.robot.platform.radius * at.R_leg[leg, :, 0])
-        of_B = _coefficient(at.R_upper[0, leg], at.position[0] - at.B[0, leg])
+        wrist = np.tile(-self.robot.platform.radius * at.R_leg[leg, :, 0], (many, 1))
+        of_D = _coefficient(at.R_lower[:, leg], wrist)
+        of_B = _coefficient(at.R_upper[:, leg], at.position - at.B[:, leg])
         if "swapped" in self.slips:
             of_D, of_B = of_B, of_D
         V_D = np.linalg.solve(of_D, V_P - of_B @ V_B)
-        into = axis_rotation((0, 1, 0), phi1).T
+        into = axis_rotation((0, 1, 0), phi1)
         if "rotation" not in self.slips:
-            into = (axis_rotation((0, 1, 0), phi2) @ axis_rotation((0, 0, 1), phi3)).T
+            into = axis_rotation((0, 1, 0), phi2) @ axis_rotation((0, 0, 1), phi3)
+        into = np.swapaxes(into, 1, 2)
         start = into @ V_B[:3]
-        twist = np.zeros(self.size) if "rotation" in self.slips else (into @ V_B[3:])[0]
-        chord = (V_D[1:3] - start[1:]) / (self.robot.lower.length or 1.0)
+        twist = (into @ V_B[3:])[:, :1]
+        if "rotation" in self.slips:
+            twist = np.zeros_like(twist)
+        chord = (V_D[:, 1:3] - start[:, 1:]) / (self.robot.lower.length or 1.0)
         # (v', w') from (gamma_2, gamma_3)
         slope = np.array([[0.0, 1.0], [1.0 if "slope" in self.slips else -1.0, 0.0]])
         # The upper arm is clamped at A and has V_B at its end; the rod's inner variables come
         # after those of the arm
+        hip = np.zeros((many, 6, self.size))
+        if self.hips == "free":
+            hip[:, 5] = own[-1]
+        elbow = np.tile(np.concatenate([V_B[:4], slope @ V_B[4:]]), (many, 1, 1))
         inner = iter(own[2:])
-        arm = self._beam(
-            inner, np.zeros((6, self.size)), np.concatenate([V_B[:4], slope @ V_B[4:]])
-        )
-        root = np.concatenate([start, twist[None], own[:2] + chord])
-        end = np.concatenate([V_D[:4], slope @ V_D[4:] + chord])
+        arm = self._beam(inner, hip, elbow)
+        root = np.concatenate([start, twist, own[:2] + chord], axis=1)
+        end = np.concatenate([V_D[:, :4], slope @ V_D[:, 4:] + chord], axis=1)
         return arm, self._beam(inner, root, end)
 
     def _beam(self, inner: Iterator[Array], start: Array, end: Array) -> Array:
-        """Nodal values of a beam from those of its ends, the ones between free."""
+        """Nodal values of a beam from those of its ends, (B, 6, size), the ones between free."""
         u, v = FIELDS[self.order]
         extra = 2 * (u - 1) + 2 * (v - 2)
-        rows = [self._node(start, [*islice(inner, extra)])]
-        for _ in range(self.n - 1):
-            rows.append(self._node([*islice(inner, 6)], [*islice(inner, extra)]))
-        rows.append(self._node(end, [*islice(inner, extra)]))
-        return np.array(rows).reshape(-1, self.size)
+        many = len(start)
 
-    def _node(self, main: ArrayLike, more: list[Array]) -> Array:
+        def free(count: int) -> Array:
+            rows = np.array([*islice(inner, count)]).reshape(-1, self.size)
+            return np.tile(rows, (many, 1, 1))
+
+        nodes = [self._node(start, free(extra))]
+        for _ in range(self.n - 1):
+            nodes.append(self._node(free(6), free(extra)))
+        nodes.append(self._node(end, free(extra)))
+        return np.concatenate(nodes, axis=1)
+
+    def _node(self, main: Array, more: Array) -> Array:
         """One node's values as `link_matrices` has them, from (u, v, w, phi, v', w') and more."""
-        u, v, w, phi, dv, dw = np.asarray(main)
-        if self.order == "cubic":
-            return np.array([u, phi, v, dv, w, dw])
-        return np.array([u, more[0], phi, more[1], v, dv, more[2], w, dw, more[3]])
+        rows = np.concatenate([main, more], axis=1)
+        if self.order == "cubic":  # u, phi, v, v', w, w'
+            return rows[:, [0, 3, 1, 4, 2, 5]]
+        return rows[:, [0, 6, 3, 7, 1, 4, 8, 2, 5, 9]]
 
 
 def _coefficient(R: Array, p: Array) -> Array:
-    """(6, 6): what a small motion in link axes at a point does at p from it: (52) and (53)."""
-    out = np.zeros((6, 6))
-    out[:3, :3] = out[3:, 3:] = R
-    out[:3, 3:] = -cross_matrix(p) @ R
+    """(B, 6, 6): what a small motion in link axes at a point does at p from it: (52) and (53)."""
+    out = np.zeros((len(R), 6, 6))
+    out[:, :3, :3] = R
+    out[:, 3:, 3:] = R
+    out[:, :3, 3:] = -cross_matrix(p) @ R
     return out
 
 
@@ -177,8 +208,14 @@ def link_matrices(beam: Beam, n: int, order: str) -> tuple[Array, Array]:
 
 def hermite(values: int, l: float, derivative: int) -> Array:
     """int N^(d) N^(d)' dx of the Hermite shapes on 0..l with `values` nodal values at each end."""
-    size = 2 * values
-    powers = [Polynomial.basis(k) for k in range(size)]
+    s, weight = leggauss(2 * values)
+    N = hermite_shapes(values, l, derivative, (s + 1) / 2)
+    return np.asarray(np.einsum("p,pi,pj->ij", weight / 2 * l, N, N))
+
+
+def hermite_shapes(values: int, l: float, derivative: int, s: Array) -> Array:
+    """Hermite shapes on 0..l, or a derivative, at the fractions s: (points, 2 values)."""
+    powers = [Polynomial.basis(k) for k in range(2 * values)]
     rows = [
         [p.deriv(d)(end) if d else p(end) for p in powers]
         for end in (0.0, 1.0)
@@ -186,8 +223,5 @@ def hermite(values: int, l: float, derivative: int) -> Array:
     ]
     coefficients = np.linalg.inv(np.array(rows))  # columns: shapes in powers of s = x / l
     scale = np.array([l**d for _ in range(2) for d in range(values)])
-    s, weight = leggauss(size)
-    s = (s + 1) / 2
     at = np.array([[p.deriv(derivative)(t) if derivative else p(t) for p in powers] for t in s])
-    N = at @ coefficients * scale / l**derivative
-    return np.asarray(np.einsum("p,pi,pj->ij", weight / 2 * l, N, N))
+    return np.asarray(at @ coefficients * scale / l**derivative)
