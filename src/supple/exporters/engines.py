@@ -10,7 +10,7 @@ import runpy
 import tempfile
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from ..architectures.kinds import architecture_of
 from ..beams.basis import AssumedModes
@@ -31,7 +32,7 @@ from ..studies.kinematics.forward import forward
 from ..studies.motion.simulate import simulate
 from ..studies.statics import statics
 from .exporter import elastic_frequencies
-from .exudyn_script import Exudyn, tree_tip
+from .exudyn_script import Exudyn, tree_numbers, tree_tip
 from .mujoco_model import (
     Mujoco,
     chain_model,
@@ -48,6 +49,11 @@ __all__ = ["ENGINES", "Asked", "Engine", "EngineAnswer"]
 
 Array = NDArray[np.float64]
 AXES = "xyz"
+PEAK_TURN = 0.02  # rad: peak acceleration of a joint in the short motion, times its period squared
+STEP_OVER_PERIOD = (
+    1.5  # time step of rk4 times the highest angular frequency; it is stable below 2.8
+)
+SHAKEN_PART = 0.6  # of a pulse of force: when the vibration under it is compared
 UNIT_FORCE = np.array([0.0, 1.0, 0.0])  # N, on the tip of robots without weight
 
 
@@ -59,6 +65,55 @@ class EngineAnswer:
     ours: float
     theirs: float
     scale: float | None = None
+
+
+def pulse_shape(part: Any) -> Any:
+    """Return a pulse that rises from 0 to 1 and falls again, without a jump of its slope."""
+    return np.sin(np.pi * part) ** 2
+
+
+@dataclass(frozen=True)
+class ShortMotion:
+    """A motion from rest under efforts that rise and fall smoothly within one period.
+
+    Efforts that jump would excite vibrations far above the first frequencies, whose phase no mesh
+    of a few segments has right: a four-bar's tip is 0.7 % off then with every mesh, and 1e-6 off
+    under a smooth pulse.
+
+    Attributes
+    ----------
+    duration : float
+        Seconds.
+    peak_effort : ndarray
+        (joints,) N m or N.
+    moved : ndarray
+        (3,) displacement of the tip at its end, m.
+    """
+
+    duration: float
+    peak_effort: Array
+    moved: Array
+
+    def effort(self, t: float) -> Array:
+        """(joints,) efforts at a time."""
+        return np.asarray(self.peak_effort * pulse_shape(t / self.duration))
+
+    def of_model(self, model: Model, start: Array) -> Array:
+        """Return the displacement (3,) of the tip of a Model in this motion."""
+        times = np.linspace(0.0, self.duration, 2001)
+        efforts = np.outer(pulse_shape(times / self.duration), self.peak_effort)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run = simulate(
+                model,
+                (times, efforts),
+                start,
+                duration=self.duration,
+                samples=2,
+                limits=False,
+                progress=False,
+            )
+        return np.asarray(model.tip(run.q[-1]) - model.tip(start))
 
 
 @dataclass(frozen=True)
@@ -123,26 +178,72 @@ class Asked:
         return "sag" if self.weighs else "deflection under 1 N"
 
     @cached_property
-    def model(self) -> Model:
-        """A Model whose links foreshorten as they bend, as chains of segments do."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            basis = AssumedModes(4 if self.skeleton.planar else 2)
-            return build(self.robot, basis, stiffening=True)
+    def weightless(self) -> Robot:
+        """The robot without gravity: a weight that acts suddenly would excite every vibration."""
+        return self.robot.with_("gravity", [0.0, 0.0, 0.0])
 
     @cached_property
-    def motion(self) -> tuple[float, Array, Array, Array]:
-        """Duration (s), efforts, and the tip before and after a short motion from rest, unbent."""
+    def model(self) -> Model:
+        """A Model whose links stretch, and foreshorten as they bend, as chains of segments do."""
+        return self._undamped(AssumedModes(4 if self.skeleton.planar else 2, axial=1))
+
+    def _undamped(self, basis: AssumedModes) -> Model:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return build(self.weightless, basis, stiffening=True, damping=0.0)
+
+    @cached_property
+    def motion(self) -> ShortMotion:
+        """A short motion from rest, unbent and without weight."""
         period = 1 / float(self.exact_hz[0]) if len(self.exact_hz) else 0.1
-        duration = 0.25 * period
         model = self.model
         start = assembled_pose(model, self.theta)
         inertia = np.diag(model.mass_matrix(start))[: model.joints]
-        effort = inertia * 0.01 / duration**2
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            run = simulate(model, effort, start, duration=duration, limits=False, progress=False)
-        return duration, effort, model.tip(start), model.tip(run.q[-1])
+        turned = np.full(model.joints, PEAK_TURN)
+        for link in self.skeleton.motors:
+            if link.kind == "slides":  # inwards: it may stand at the end of its stroke
+                assert link.motor is not None
+                turned[link.motor] = -0.1 * PEAK_TURN
+        planned = ShortMotion(period, inertia * turned / period**2, np.zeros(3))
+        return replace(planned, moved=planned.of_model(model, start))
+
+    @cached_property
+    def rigid(self) -> Model:
+        """The same robot with rigid links, without weight."""
+        parts = {}
+        for path, part in architecture_of(self.robot).parts().items():
+            if not part.rigid:
+                parts[f"{path}.theory"] = "rigid"
+        return build(self.weightless.with_(parts) if parts else self.weightless)
+
+    @cached_property
+    def shaken(self) -> Array:
+        """(3,) displacement of the tip under a pulse of 1 N along y, joints locked, m.
+
+        Modes of the Model with its joints locked, each with Duhamel's integral, at
+        `SHAKEN_PART` of the pulse: at its end the first mode stands near zero again.
+        """
+        model = self.model
+        start = assembled_pose(model, self.theta)
+        elastic = slice(model.joints, model.size)
+        tip_slopes = np.zeros((3, model.size))
+        for k in range(model.joints, model.size):
+            step = np.zeros(model.size)
+            step[k] = 1e-4
+            tip_slopes[:, k] = (model.tip(start + step) - model.tip(start - step)) / 2e-4
+        M = model.mass_matrix(start)[elastic, elastic]
+        K = np.asarray(model.stiffness)[elastic, elastic]
+        squares, shapes = eigh(K, M)
+        omega = np.sqrt(squares)
+        tip_modes = tip_slopes[:, elastic] @ shapes
+
+        duration = self.motion.duration
+        nodes, weights = np.polynomial.legendre.leggauss(400)
+        end = SHAKEN_PART * duration
+        times = end * (nodes + 1) / 2
+        pulse = pulse_shape(times / duration) * weights * end / 2
+        amplitudes = np.sin(np.outer(omega, end - times)) @ pulse / omega
+        return np.asarray(tip_modes @ (amplitudes * (tip_modes.T @ UNIT_FORCE)))
 
 
 class Engine(ABC):
@@ -198,7 +299,6 @@ class MujocoEngine(Engine):
         return ""
 
     def answers(self, asked: Asked, mesh: int) -> list[EngineAnswer]:
-        import mujoco
 
         first = 2 * np.pi * float(asked.exact_hz[0]) if len(asked.exact_hz) else 0.0
         tree = chain_model(asked.robot, asked.theta, mesh, first, [])
@@ -212,19 +312,30 @@ class MujocoEngine(Engine):
         if len(asked.exact_hz):
             rows += _vector_rows(asked.sag_words, asked.sag, self._deflection(asked, model, data))
 
-        # the short motion, in steps that resolve the fastest vibration
-        duration, effort, before, after = asked.motion
-        data = pose_model(model, asked.robot, asked.theta)
-        steps = int(np.ceil(duration / (0.4 / fastest if fastest else 1e-3)))
+        rows += _vector_rows("motion", asked.motion.moved, self._motion(asked, mesh, fastest))
+        return rows
+
+    @staticmethod
+    def _motion(asked: Asked, mesh: int, fastest: float) -> Array:
+        """Displacement (3,) of the tip in the short motion; `fastest`: highest omega, rad/s."""
+        import mujoco
+
+        tree = chain_model(asked.weightless, asked.theta, mesh, 0.0, [])
+        model = loaded_model(ElementTree.tostring(tree, "unicode"))
+        data = pose_model(model, asked.weightless, asked.theta)
+        start = np.array(data.site("tip").xpos)
+        duration = asked.motion.duration
+        steps = max(int(np.ceil(duration * fastest / STEP_OVER_PERIOD)), 200)
         model.opt.timestep = duration / steps
+        model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
+        model.actuator_ctrllimited[:] = 0
         model.eq_solref[:, 0] = 4 * model.opt.timestep  # constraints as hard as the step allows
-        data.ctrl[:] = effort
-        for _ in range(steps):
+        for k in range(steps):
+            data.ctrl[:] = asked.motion.effort((k + 0.5) * model.opt.timestep)
             mujoco.mj_step(model, data)
         mujoco.mj_forward(model, data)
-        moved = after - before
-        rows += _vector_rows("motion", moved, np.array(data.site("tip").xpos) - start)
-        return rows
+        return np.asarray(np.array(data.site("tip").xpos) - start)
 
     @staticmethod
     def _deflection(asked: Asked, model: Any, data: Any) -> Array:
@@ -278,35 +389,44 @@ class ExudynEngine(Engine):
                 count=max(len(asked.exact_hz), 1),
             )
             script = runpy.run_path(str(out.files[0]))
-            given = np.load(out.files[1])
-            masses = float(given["masses"].sum())
+            masses = float(np.load(out.files[1])["masses"].sum())
             rows = [EngineAnswer("mass, kg", asked.mass, masses)]
             rows += _frequency_rows(asked, out.frequency_hz)
-            moved = self._motion(asked, script, given)
+            tree = chain_model(asked.weightless, asked.theta, mesh, 0.0, [])
+            given = tree_numbers(asked.weightless, asked.theta, tree)
+            undamped = Path(folder) / "undamped.npz"
+            np.savez(undamped, allow_pickle=False, **given)
+            moved = self._motion(asked, script, given, undamped)
+        rows += _vector_rows("tip", asked.tip, tree_tip(given, given["start"]))
         if moved is not None:
-            _, _, before, after = asked.motion
-            rows += _vector_rows("motion", after - before, moved)
+            rows += _vector_rows("motion", asked.motion.moved, moved)
         return rows
 
     @staticmethod
-    def _motion(asked: Asked, script: dict[str, Any], given: Any) -> Array | None:
-        """Motion of the tip (3,) in the short run, None for robots with loops."""
+    def _motion(asked: Asked, script: dict[str, Any], given: Any, data: Path) -> Array | None:
+        """Displacement (3,) of the tip in the short motion, None for robots with loops."""
         items: Any = importlib.import_module("exudyn.itemInterface")
         exudyn: Any = importlib.import_module("exudyn")
 
         if len(given["closure_links"]):
             return None  # index 3 with weights of 1e-7 kg: its frequencies are compared alone
-        duration, effort, _, _ = asked.motion
-        _, system, _, node = script["build_robot"]()
-        for motor, value in zip(given["motors"], effort, strict=True):
+        motion = asked.motion
+        _, system, _, node = script["build_robot"](data=data)
+
+        def pulse(_system: Any, t: float, peak: float) -> float:
+            return float(peak * pulse_shape(t / motion.duration))
+
+        for motor, peak in zip(given["motors"], motion.peak_effort, strict=True):
             moved_by = items.MarkerNodeCoordinate(nodeNumber=node, coordinate=int(motor))
-            load = items.LoadCoordinate(markerNumber=system.AddMarker(moved_by), load=float(value))
-            system.AddLoad(load)
+            marker = system.AddMarker(moved_by)
+            system.AddLoad(
+                items.LoadCoordinate(markerNumber=marker, load=float(peak), loadUserFunction=pulse)
+            )
         system.Assemble()
         settings = exudyn.SimulationSettings()
         settings.solution.file.write = False
         settings.timeIntegration.numberOfSteps = 2000
-        settings.timeIntegration.endTime = duration
+        settings.timeIntegration.endTime = motion.duration
         settings.timeIntegration.verboseMode = 0
         settings.timeIntegration.generalizedAlpha.spectralRadius = 0.9
         system.SolveDynamic(settings)
@@ -334,7 +454,7 @@ class PinocchioEngine(Engine):
 
         from .urdf_files import urdf_text
 
-        model = pinocchio.buildModelFromXML(urdf_text(asked.robot, []))
+        model = pinocchio.buildModelFromXML(urdf_text(asked.robot, [], raised=False))
         model.gravity.linear = asked.skeleton.gravity
         data = model.createData()
         q = pinocchio.neutral(model)
@@ -352,21 +472,17 @@ class PinocchioEngine(Engine):
         pinocchio.framesForwardKinematics(model, data, q)
         tip = np.array(data.oMf[model.getFrameId("tip")].translation)
         rows += _vector_rows("tip", asked.tip, tip)
-        # efforts of a motion of the same robot with rigid links
-        parts = {
-            f"{path}.theory": "rigid"
-            for path, part in architecture_of(asked.robot).parts().items()
-            if not part.rigid
-        }
-        rigid = asked.robot.with_(parts) if parts else asked.robot
-        ours = build(rigid)
+        ours = asked.rigid
         if ours.joints != ours.size or not places:
             return rows
+
+        # efforts of a state of the same robot with rigid links
         rates = np.array([0.3 * (k + 1) for k in range(len(places))])
         velocity = np.zeros(model.nv)
         velocity[places] = rates
         found = np.asarray(pinocchio.rnea(model, data, q, velocity, 0.5 * velocity))[places]
-        wanted = ours.inverse_dynamics(asked.theta, rates, 0.5 * rates)
+        weighing = build(ours.robot.with_("gravity", asked.skeleton.gravity.tolist()))
+        wanted = weighing.inverse_dynamics(asked.theta, rates, 0.5 * rates)
         dissipated = ours.functions.evaluator("dissipation")(asked.theta, rates)[0]
         rotors = np.array([link.joint.reflected_inertia for link in asked.skeleton.motors])
         wanted = wanted - dissipated - rotors * 0.5 * rates
@@ -375,7 +491,52 @@ class PinocchioEngine(Engine):
             rows.append(
                 EngineAnswer(f"effort of joint {k + 1}, links rigid", float(a), float(b), scale)
             )
+
+        # the short motion of the same robot with rigid links
+        model.gravity.linear = np.zeros(3)
+        M = np.asarray(pinocchio.crba(model, data, q))
+        M = (np.triu(M) + np.triu(M, 1).T)[np.ix_(places, places)] + np.diag(rotors)
+        period = asked.motion.duration
+        peak = np.diag(M) * np.sign(asked.motion.peak_effort) * PEAK_TURN / period**2
+        motion = ShortMotion(period, peak, np.zeros(3))
+        moved = motion.of_model(ours, asked.theta)
+        theirs = self._motion(asked, motion, model, q, places, rotors) - tip
+        rows += _vector_rows("motion, links rigid,", moved, theirs)
         return rows
+
+    @staticmethod
+    def _motion(
+        asked: Asked, motion: ShortMotion, model: Any, q: Array, places: list[int], rotors: Array
+    ) -> Array:
+        """Position (3,) of the tip at the end of the short motion, by steps of rk4."""
+        import pinocchio
+
+        data = model.createData()
+        damping = asked.rigid.functions.evaluator("dissipation")
+
+        def acceleration(t: float, at: Array, velocity: Array) -> Array:
+            M = np.asarray(pinocchio.crba(model, data, at))
+            M = np.triu(M) + np.triu(M, 1).T
+            M[places, places] += rotors
+            effort = -np.asarray(pinocchio.nle(model, data, at, velocity))
+            effort[places] += motion.effort(t) - damping(asked.theta, velocity[places])[0]
+            return np.asarray(np.linalg.solve(M, effort))
+
+        h = motion.duration / 200
+        velocity = np.zeros(model.nv)
+        for k in range(200):
+            t = k * h
+            a1 = acceleration(t, q, velocity)
+            v2 = velocity + h / 2 * a1
+            a2 = acceleration(t + h / 2, pinocchio.integrate(model, q, h / 2 * velocity), v2)
+            v3 = velocity + h / 2 * a2
+            a3 = acceleration(t + h / 2, pinocchio.integrate(model, q, h / 2 * v2), v3)
+            v4 = velocity + h * a3
+            a4 = acceleration(t + h, pinocchio.integrate(model, q, h * v3), v4)
+            q = pinocchio.integrate(model, q, h / 6 * (velocity + 2 * v2 + 2 * v3 + v4))
+            velocity = velocity + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+        pinocchio.framesForwardKinematics(model, data, q)
+        return np.array(data.oMf[model.getFrameId("tip")].translation)
 
 
 class OpenseesEngine(Engine):
@@ -432,7 +593,31 @@ class OpenseesEngine(Engine):
                 moved[2] = 0.0
             rows += _vector_rows(asked.sag_words, asked.sag, moved)
         ops.wipe()
+        moved = self._shaken(ops, asked, mesh)
+        rows += _vector_rows("vibration under a pulse of 1 N, joints locked,", asked.shaken, moved)
         return rows
+
+    def _shaken(self, ops: Any, asked: Asked, mesh: int) -> Array:
+        """Displacement (3,) of the tip under a pulse of force on it, by Newmark's method."""
+        tip = self._build(ops, asked, mesh)[asked.skeleton.tip]
+        steps = 2000
+        h = SHAKEN_PART * asked.motion.duration / steps
+        values = pulse_shape(np.linspace(0.0, SHAKEN_PART, steps + 1)).tolist()
+        ops.timeSeries("Path", 1, "-dt", h, "-values", *values)
+        ops.pattern("Plain", 1, 1)
+        ops.load(tip, *UNIT_FORCE.tolist(), 0.0, 0.0, 0.0)
+        ops.system("BandGeneral")
+        ops.numberer("RCM")
+        ops.constraints("Plain")
+        ops.integrator("Newmark", 0.5, 0.25)
+        ops.algorithm("Linear")
+        ops.analysis("Transient")
+        ops.analyze(steps, h)
+        moved = np.array(ops.nodeDisp(tip))[:3]
+        if asked.skeleton.planar:
+            moved[2] = 0.0
+        ops.wipe()
+        return moved
 
     @staticmethod
     def _build(ops: Any, asked: Asked, mesh: int) -> dict[int, int]:

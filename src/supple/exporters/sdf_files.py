@@ -17,7 +17,8 @@ from ..files.disk import write_text
 from ..robot import Robot
 from ..structure import as_mechanism
 from .exporter import Exporter, Request, Written
-from .urdf_files import urdf_text
+from .skeleton import skeleton_of
+from .urdf_files import raised_links, urdf_text
 
 __all__ = ["SdfFile", "sdf_text"]
 
@@ -43,9 +44,17 @@ class SdfFile(Exporter):
     def write(self, request: Request, path: Path) -> Written:
         """Write the skeleton. It has no natural frequencies of its own: nothing in it bends."""
         lines = [*request.error_lines(np.zeros(0), RULE)] if len(request.exact_hz) else []
+        notes = [RULE] if len(request.exact_hz) else []
+        raised = raised_links(skeleton_of(request.robot))
+        if raised:
+            notes.append(
+                f"The inertia of {', '.join(raised)}, given about one axis, is that of no rigid "
+                "body: the other two are raised until readers take it, and joints that turn them "
+                "about these axes feel more inertia than the robot has."
+            )
+            lines.append(notes[-1])
         place = write_text(path, sdf_text(request.robot, lines))
-        notes = (RULE,) if len(request.exact_hz) else ()
-        return Written((place,), np.zeros(0), RULE, notes)
+        return Written((place,), np.zeros(0), RULE, tuple(notes))
 
 
 def sdf_text(robot: Robot, lines: list[str]) -> str:

@@ -27,7 +27,7 @@ from .names import comment_text
 from .names import xml_text as plain_xml_text
 from .skeleton import Skeleton, SkeletonLink, body_numbers, physical_inertia, skeleton_of
 
-__all__ = ["UrdfFiles", "urdf_text"]
+__all__ = ["UrdfFiles", "raised_links", "urdf_text"]
 
 Array = NDArray[np.float64]
 RULE = "The sidecar holds the whole robot: nothing is lost. The URDF alone is its rigid skeleton."
@@ -72,11 +72,7 @@ def _what_a_urdf_leaves_out(skeleton: Skeleton) -> list[str]:
     bending = [link.name for link in skeleton.links if link.flexible]
     if bending:
         notes.append(f"In the URDF alone {', '.join(bending)} are rigid; the sidecar bends them.")
-    raised = []
-    for link in skeleton.links:
-        body = body_numbers(link.rigid_mass())
-        if body.mass > 0 and physical_inertia(body.inertia, 1e-9 * body.mass, skeleton.planar)[1]:
-            raised.append(link.name)
+    raised = raised_links(skeleton)
     if raised:
         notes.append(
             f"In the URDF alone the inertia of {', '.join(raised)}, about one axis, is raised "
@@ -85,8 +81,21 @@ def _what_a_urdf_leaves_out(skeleton: Skeleton) -> list[str]:
     return notes
 
 
-def urdf_text(robot: Robot, head: list[str]) -> str:
-    """Return the rigid skeleton of a robot without loops as URDF, `head` as its comment."""
+def raised_links(skeleton: Skeleton) -> list[str]:
+    """Return the links whose inertia, given about one axis, is that of no rigid body."""
+    raised = []
+    for link in skeleton.links:
+        body = body_numbers(link.rigid_mass())
+        if body.mass > 0 and physical_inertia(body.inertia, 1e-9 * body.mass, skeleton.planar)[1]:
+            raised.append(link.name)
+    return raised
+
+
+def urdf_text(robot: Robot, head: list[str], *, raised: bool = True) -> str:
+    """Return the rigid skeleton of a robot without loops as URDF, `head` as its comment.
+
+    With `raised` every inertia is one that a rigid body can have, which most readers insist on.
+    """
     skeleton = skeleton_of(robot)
     root = ElementTree.Element("robot", {"name": xml_text(robot.name)})
     lines = [comment_text(line).replace("--", "-") for line in head]
@@ -96,7 +105,7 @@ def urdf_text(robot: Robot, head: list[str]) -> str:
     ElementTree.SubElement(root, "link", {"name": base})
     for link in skeleton.links:
         parent = base if link.parent < 0 else xml_text(skeleton.links[link.parent].name)
-        _add_link(root, skeleton, link, parent, taken)
+        _add_link(root, skeleton, link, parent, taken, raised)
     # the tip: a frame of its own at the last end
     last = skeleton.links[skeleton.tip]
     name = _free_name("tip", taken)
@@ -137,6 +146,7 @@ def _add_link(
     link: SkeletonLink,
     parent: str,
     taken: set[str],
+    raised: bool,
 ) -> None:
     """Add a link and its joint; a joint about several axes has links without mass between them.
 
@@ -156,7 +166,7 @@ def _add_link(
         child = name if final else _free_name(f"{name}_axis{k + 1}", taken)
         element = ElementTree.SubElement(root, "link", {"name": child})
         if final:
-            _add_inertial(element, link, skeleton.planar)
+            _add_inertial(element, link, skeleton.planar, raised)
             _add_visual(element, link)
         word = _free_name(f"{name}_joint" if final else f"{name}_joint{k + 1}", taken)
         joint = ElementTree.SubElement(root, "joint", {"name": word, "type": _type_of(link)})
@@ -206,11 +216,15 @@ def _add_limits(joint: ElementTree.Element, link: SkeletonLink) -> None:
         ElementTree.SubElement(joint, "limit", attributes)
 
 
-def _add_inertial(element: ElementTree.Element, link: SkeletonLink, planar: bool) -> None:
+def _add_inertial(
+    element: ElementTree.Element, link: SkeletonLink, planar: bool, raised: bool
+) -> None:
     body = body_numbers(link.rigid_mass())
     if body.mass <= 0:
         return
-    inertia, _ = physical_inertia(body.inertia, 1e-9 * body.mass, planar)
+    inertia = body.inertia
+    if raised:
+        inertia, _ = physical_inertia(body.inertia, 1e-9 * body.mass, planar)
     inertial = ElementTree.SubElement(element, "inertial")
     _add_origin(inertial, body.centre, np.eye(3))
     ElementTree.SubElement(inertial, "mass", {"value": repr(body.mass)})

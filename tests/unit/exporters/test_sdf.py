@@ -73,3 +73,9 @@ def test_loops_are_refused_and_names_are_safe(tmp_path: Path) -> None:
         supple.export("four-bar", to="sdf", path=tmp_path / "loop.sdf")
     out = supple.export(hostile_robot(), to="sdf", path=tmp_path / "hostile.sdf")
     ElementTree.fromstring(out.files[0].read_text())
+
+
+def test_a_raised_inertia_is_stated(tmp_path: Path) -> None:
+    out = supple.export("theodore-rrp", to="sdf", path=tmp_path / "arm.sdf")
+    assert any("link1, link2" in note for note in out.notes)
+    assert "raised" in out.files[0].read_text()
