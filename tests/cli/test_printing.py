@@ -16,6 +16,7 @@ DOORS = {  # who may write to a stream, and why
     "studies/design/workers.py": {"sys.stderr"},  # bars: counts and times, no names
     "exporters/validate.py": {"sys.stderr"},  # the engine that is asked: names of engines only
     "integration/progress.py": {"sys.stderr", "Console"},
+    "papers/kuo_search.py": {"sys.stdout", "sys.stderr"},  # a program: tables of numbers
     "studies/drive/compare.py": {"sys.stderr", "Console"},
     "studies/drive/plan.py": {"sys.stderr", "Console"},  # a bar: time alone
     "studies/vibration/workspace.py": {"Console"},

@@ -174,6 +174,8 @@ def evaluator_on_tape(function: Any, matrices: Sequence[int] = ()) -> AnyEvaluat
     if written is None or written.n_nodes() > MAX_TAPE_NODES:
         return Evaluator(function, matrices)
     widths = [function.numel_in(i) for i in range(function.n_in())]
+    if not sum(widths):
+        return Evaluator(function, matrices)  # constants: nothing to record
     recorder = Recorder(sum(widths))
     entries = record_function(written, recorder.inputs)
     if entries is None:

@@ -18,6 +18,7 @@ from ...answers.held import Immutable
 from ...architectures import delta
 from ...architectures.delta_motion import DeltaMotion, jacobian, motion, moving_links
 from ...architectures.frames import Frames
+from ...arguments import instance
 from ...beams.varying import beam_of
 from ...errors import SuppleError
 from ...kernels.spatial import axis_rotation, body_mass, turn
@@ -90,7 +91,8 @@ class RigidDelta(Immutable):
     gravity: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse springs that these equations do not have."""
+        """Refuse what is no Delta, and springs that these equations do not have."""
+        instance(DeltaRobot, "a DeltaRobot, as load('kuo-delta')")("robot", self.robot)
         for key in ("elbow", "wrist"):
             if getattr(self.robot, key).acts:
                 raise SuppleError(
