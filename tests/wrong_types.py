@@ -1,5 +1,6 @@
 """Every public function with every wrong type: what is called, and what it is called with."""
 
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -65,6 +66,8 @@ BEAM: dict[str, Any] = {"length": 0.5, "mass_per_length": 1.0, "bending_stiffnes
 UPPER, LOWER = supple.UpperLink(**BEAM), supple.LowerLink(**BEAM)
 
 # Each with arguments that are right and cheap; one after another is then replaced.
+SCRATCH = tempfile.TemporaryDirectory()  # what is written on the way; removed at the end
+
 CALLS: dict[str, dict[str, Any]] = {
     "load": {"source": "industrial-3"},
     "loads": {"text": supple.dump(arm())},
@@ -199,7 +202,11 @@ CALLS: dict[str, dict[str, Any]] = {
     "load_response": {"path": "nowhere.nc"},
     "load_trajectory": {"path": "nowhere.csv"},
     "characteristic": {"robot": arm(), "theta": [0, 0, 0], "count": 2},
-    "export": {"robot_or_model": arm(), "to": "urdf", "path": "exported-arm"},
+    "export": {
+        "robot_or_model": arm(),
+        "to": "urdf",
+        "path": str(Path(SCRATCH.name) / "arm"),
+    },
     "validate": {"robot": arm(), "theta": [0, 0, 0], "engines": ["pinocchio"]},
     "load_linear": {"path": "nowhere.nc"},
     "PointToPoint": {"start": [0, 0], "end": [1, 0], "time": 1.0, "law": "septic"},

@@ -453,3 +453,11 @@ def test_sweeps_and_tracks_ask_a_mechanism_at_its_start() -> None:
     np.testing.assert_allclose(found.omega, here, rtol=1e-9)
     moved = sweep(robot, "modes", over={"payload.mass": [0.5]}, count=2)
     np.testing.assert_allclose(moved.omega.values[0], here, rtol=1e-12)
+
+
+def test_a_wrench_on_the_tip_of_a_loop() -> None:
+    """A force on a four-bar's tip does work: the energy gained is that of the force's way."""
+    model = build(load("four-bar"), AssumedModes(2, axial=1))
+    run = simulate(model, duration=0.05, wrench=[0.0, -20.0, 0.0])
+    work = -20.0 * (run.tip[-1, 1] - run.tip[0, 1])
+    assert run.energy[-1] - run.energy[0] == pytest.approx(work, rel=1e-6)

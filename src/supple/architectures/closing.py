@@ -53,7 +53,8 @@ class Loop:
         first frame's axes.  turn: what holds the attitude.  T: (3, k): components of the skew part,
         or directions square to a.  a, b: (3,), axes in the first and the second frame.
         length: of a rod, None if none.  motor: whether theta holds the length.  straight: whether
-        the first frame is turned as the second one is, wherever that stands.
+        the first frame is turned as the second one is, wherever that stands.  stiffness: of a rod
+        that gives way, N/m.  rotor: what moves with a driven length, kg.
     """
 
     name: str
@@ -70,6 +71,8 @@ class Loop:
     length: float | None
     motor: bool
     straight: bool = False
+    stiffness: float | None = None
+    rotor: float = 0.0
 
     @property
     def rows(self) -> int:
@@ -194,6 +197,8 @@ def loops_of(robot: MechanismRobot) -> tuple[Loop, ...]:
                 closure.type == "distance",
                 closure.length,
                 closure.motor,
+                stiffness=closure.stiffness,
+                rotor=closure.rotor_inertia,
             )
         )
     return tuple(found)

@@ -142,7 +142,9 @@ class Tree:
             if link.joint.driven:
                 drive = _drive(link, _motor(link, self._limits(link)))
                 found.append(drive._replace(also=self._mimics_of(link.name)))
-        found += [MotorDrive(rod.name, True, Motor()) for rod in self.rods]
+        for rod in self.rods:
+            made = Motor(stiffness=rod.stiffness, rotor_inertia=rod.rotor)
+            found.append(MotorDrive(rod.name, True, made))
         return tuple(found)
 
     def _mimics_of(self, name: str) -> tuple[tuple[str, Array], ...]:

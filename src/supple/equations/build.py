@@ -297,6 +297,9 @@ def _tree_damping(tree: Tree, opened: AssembledTree, asked: _BuildRequest) -> Ar
     for ball in (b for b in opened.balls if isinstance(b, Ball)):
         if ball.damping:
             damped |= dict.fromkeys(ball.turns, 0.0)
+    for i, closure in enumerate(tree.form.closures):
+        if closure.damping:
+            damped[chain.rod_eps[tree.form.closure_name(i)]] = closure.damping
     for k, value in damped.items():
         D[k, k] += value
     return D

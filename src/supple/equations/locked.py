@@ -203,6 +203,9 @@ def _tree_slopes(
     whole = replace(chain, followers=())  # loops may hold one coordinate of a joint and not another
     passive = np.zeros((z.size, whole.size))
     for i, name in enumerate(pose.structure.links):
+        if name in chain.rod_eps:  # the carriage of a rod that gives way
+            T[z.releases[i].start, chain.rod_eps[name]] = 1.0
+            kept[z.releases[i]] = True
         if name not in names:
             continue
         segment, k = pose.structure.segments[i], names.index(name)

@@ -159,6 +159,8 @@ def rate(model: Model, width: int, written: bool = False) -> Any:
 
 def wrench_power(model: Model, q: Any, qd: Any, wrench: Any) -> Any:
     """Return the power of a tip wrench: force times velocity, moment times angular velocity."""
+    # A model with loops looks for its dependent coordinates near a guess; others have none.
+    guess = model.functions.guess_symbols
 
     def make() -> Any:
         import casadi as ca
@@ -170,6 +172,6 @@ def wrench_power(model: Model, q: Any, qd: Any, wrench: Any) -> Any:
         W = ca.mtimes(Rd, R.T)
         spin = ca.vertcat(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]) / 2
         power = ca.dot(load[:3], ca.jtimes(p, x, v)) + ca.dot(load[3:], spin)
-        return ca.Function("wrench_power", [x, v, load], ca.cse([power]))
+        return ca.Function("wrench_power", [x, v, load, *guess], ca.cse([power]))
 
-    return model.functions.cached("wrench power", make)(q, qd, wrench)
+    return model.functions.cached("wrench power", make)(q, qd, wrench, *guess)

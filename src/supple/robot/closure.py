@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from ..on_demand import ModuleOnDemand
-from ..values import Before, NonNegative, Size, Triple, as_tuple
+from ..values import Before, NonNegative, Positive, Size, Triple, as_tuple
 from .body import NO_MOUNT, Description, Mount
 from .joint import Axes, unit
 
@@ -48,7 +48,9 @@ class Closure(Description):
     frame and b in the second stay perpendicular, default y, z); constant-velocity 4 (shafts along
     `axis`, default x, meet and turn equally at any angle); spherical 3; slot 2 (the second point
     stays on the `axis` of the first frame); distance 1 (`length`, a massless rod; with `motor` an
-    entry of theta).
+    entry of theta). A rod may give way: `stiffness` (N/m, such as the oil column of a hydraulic
+    cylinder) with `damping` (N s/m) acts between its length and the one that is given or driven;
+    `rotor_inertia` (kg, reflected to the stroke) moves with a driven length.
     """
 
     ends: Annotated[tuple[NamedEnd, NamedEnd], Before(as_tuple)]
@@ -68,6 +70,9 @@ class Closure(Description):
     axes: Axes | None = None
     length: Size | None = None
     motor: Annotated[bool, Field(strict=True)] = False
+    stiffness: Positive | None = None
+    damping: NonNegative = 0.0
+    rotor_inertia: NonNegative = 0.0
 
     def _problem(self) -> str | None:
         if self.axis is not None and self.type not in WITH_AXIS:
@@ -80,6 +85,16 @@ class Closure(Description):
             return "axes hold [0, 0, 0]: give two directions, such as [[0, 1, 0], [0, 0, 1]]"
         if self.motor and self.type != "distance":
             return "motor is for distance closures: it drives the length of a cylinder"
+        for word in ("stiffness", "damping", "rotor_inertia"):
+            if getattr(self, word) and self.type != "distance":
+                return (
+                    f"{word} is for distance closures, not for a {self.type} one: put a spring "
+                    "into the passive joint of a link, or write a distance closure"
+                )
+        if self.damping and self.stiffness is None:
+            return "damping is for a rod with stiffness: give stiffness (N/m) too, or leave it out"
+        if self.rotor_inertia and not self.motor:
+            return "rotor_inertia is for a driven rod: give motor: true too, or leave it out"
         if self.length is not None and self.type != "distance":
             return f"length is for distance closures, not for a {self.type} one"
         if self.length is None and self.type == "distance" and not self.motor:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.assembling import newton, refusal_reasons, resolve, well_conditioned_inverses
+from ..architectures.closing import Loop
 from ..architectures.frames import Frames, tree_frames
 from ..architectures.joint_tree import TreeMotion
 from ..architectures.tree import Tree, place_links
@@ -20,7 +21,7 @@ from ..kernels.jets import Jet, concatenate, rotation_jet
 from ..kernels.spatial import cross_matrix
 from .link_parts import fixed_parts, joint_releases, root_mass, slides_freely
 from .moving import MovingClosure, MovingStructure
-from .parts import ClosureRows, Joints, Segment, Structure, motor_is_free
+from .parts import ClosureRows, Joints, Release, Segment, Structure, motor_is_free
 from .rows import independent
 
 __all__ = [
@@ -103,20 +104,86 @@ def placed_structure(
             if i >= 0 and s is not None and slides_freely(robot, i, joints)
         )
         shut.append((replace(c, slides=back), loop))
+    held: list[ClosureRows] = []
+    rods: list[tuple[str, ClosureRows]] = []
+    placed = _Placed(segments, R, p, L, roots)
+    for c, loop in shut:
+        free = loop.motor and motor_is_free(joints, loop.name)
+        springs = _rod_releases(loop, free)
+        if springs:
+            held.append(placed.add_carriage(c, loop, moved, springs))
+        elif free:
+            rods.append((loop.name, c))
+        else:
+            held.append(c)
     return Structure(
         tuple(segments),
-        R,
-        p,
-        L,
-        roots,
+        placed.R,
+        placed.p,
+        placed.L,
+        placed.roots,
         robot.planar,
         robot.gravity,
-        tuple(c for c, loop in shut if not (loop.motor and motor_is_free(joints, loop.name))),
+        tuple(held),
         fixed.parts[robot.tip_index].segment(None),
-        rods=tuple(
-            (loop.name, c) for c, loop in shut if loop.motor and motor_is_free(joints, loop.name)
-        ),
+        rods=tuple(rods),
     )
+
+
+def _rod_releases(loop: Loop, free: bool) -> list[tuple[float, float, bool]]:
+    """Stiffness, mass and whether they are in series of what a rod gives way by; none: rigid."""
+    if not free:
+        return [] if loop.stiffness is None else [(loop.stiffness, 0.0, False)]
+    if not loop.rotor:  # nothing between motor and spring: it holds nothing
+        return []
+    return [(loop.stiffness or 0.0, loop.rotor, loop.stiffness is not None)]
+
+
+@dataclass
+class _Placed:
+    """Segments and where they are, while carriages of rods that give way are added to them."""
+
+    segments: list[Segment]
+    R: Array
+    p: Array
+    L: Array
+    roots: Array
+
+    def add_carriage(
+        self,
+        tie: ClosureRows,
+        loop: Loop,
+        moved: TreeMotion,
+        springs: list[tuple[float, float, bool]],
+    ) -> ClosureRows:
+        """Put the first end of a rod on a massless carriage; return the rod's row from there.
+
+        The carriage sits on the end of the segment that carried the rod, and slides along the rod
+        against the springs.
+        """
+        B, a = len(self.L), tie.a
+        if a >= 0:
+            axes = self.R[:, a]
+            place = self.p[:, a] + self.L[:, a, None] * axes[..., 0]
+        else:
+            axes, place = np.broadcast_to(np.eye(3), (B, 3, 3)), np.zeros((B, 3))
+        ends = [loop.frames(moved, k)[1] for k in (0, 1)]
+        along = ends[1] - ends[0]
+        along = along / np.linalg.norm(along, axis=1, keepdims=True)
+        toward = np.einsum("bji,bj->bi", axes, along)
+        arm = np.einsum("bji,bj->bi", axes, ends[0] - place)
+        row = np.concatenate([-toward, np.cross(toward, arm)], axis=-1)[:, None]  # of its end
+        direction = np.concatenate([toward, np.zeros_like(toward)], axis=-1)
+        releases = tuple(Release(direction, k, mass, series) for k, mass, series in springs)
+        zero = np.zeros((6, 6))
+        own = Segment(loop.name, a, Beam(0.0, 0.0), releases, np.eye(3), zero)
+        self.segments.append(own)
+        self.R = np.concatenate([self.R, axes[:, None]], axis=1)
+        self.p = np.concatenate([self.p, place[:, None]], axis=1)
+        self.L = np.concatenate([self.L, np.zeros((B, 1))], axis=1)
+        none = np.zeros((len(self.roots), 1, 6, 6))
+        self.roots = np.concatenate([self.roots, none], axis=1)
+        return replace(tie, a=len(self.segments) - 1, rows_a=row)
 
 
 def _segments(m: Tree, moved: TreeMotion, i: int, joints: Joints) -> Iterator[Segment]:

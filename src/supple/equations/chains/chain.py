@@ -108,7 +108,9 @@ class Chain:
         length of a closure; theta has them after the joints'.  followers: places, among the
         coordinates of the whole tree, of those that loops determine: they are left out of q.
         start: (N,), q of the assembled pose, unbent; empty: zero.  foundation: springs that
-        all of it stands on.
+        all of it stands on.  sprung_rods: name and stiffness (N/m) of closures whose length gives
+        way: one entry of eps each, after the joints'.  rod_rotors: (kg) what moves with each of
+        `lengths`; empty: nothing.
     """
 
     links: tuple[ChainLink, ...]
@@ -119,6 +121,8 @@ class Chain:
     followers: tuple[int, ...] = ()
     start: tuple[float, ...] = ()
     foundation: Support | None = None
+    sprung_rods: tuple[tuple[str, float], ...] = ()
+    rod_rotors: tuple[float, ...] = ()
 
     @cached_property
     def joints(self) -> tuple[int, ...]:
@@ -147,7 +151,7 @@ class Chain:
         One tuple for every sprung link, every support and, twice, every link.
         """
         counts = [
-            [1 for _ in self.sprung],
+            [1 for _ in (*self.sprung, *self.sprung_rods)],
             [support.count for support in self._springs.values()],
             [link.freedoms * link.passive for link in self.links],
             [link.inv.count for link in self.links],
@@ -170,9 +174,20 @@ class Chain:
     @cached_property
     def eps(self) -> dict[int, int]:
         """Place in q of the spring angle of each sprung link; one that follows has none."""
-        return {
-            i: at[0] for i, at in zip(self.sprung, self._independent_places[0], strict=True) if at
-        }
+        places = self._independent_places[0][: len(self.sprung)]
+        return {i: at[0] for i, at in zip(self.sprung, places, strict=True) if at}
+
+    @cached_property
+    def rod_eps(self) -> dict[str, int]:
+        """Place in q of how far each closure that gives way is longer than it should be."""
+        places = self._independent_places[0][len(self.sprung) :]
+        return {name: at[0] for (name, _), at in zip(self.sprung_rods, places, strict=True) if at}
+
+    @cached_property
+    def rotors_of_rods(self) -> dict[int, float]:
+        """Mass, kg, on the length of each driven closure that has one, by its place in q."""
+        first = len(self.joints)
+        return {first + k: mass for k, mass in enumerate(self.rod_rotors) if mass}
 
     @cached_property
     def supports(self) -> dict[int, tuple[Support, tuple[int, ...]]]:
@@ -304,6 +319,9 @@ class Chain:
         K = np.zeros((self.size, self.size))
         for i, place_ in self.eps.items():
             K[place_, place_] = self.links[i].spring or 0.0
+        for name, stiffness in self.sprung_rods:
+            if name in self.rod_eps:
+                K[self.rod_eps[name], self.rod_eps[name]] = stiffness
         for support, places in self.supports.values():
             K[np.ix_(places, places)] = support.K
         for link, part in zip(self.links, self.eta, strict=True):
@@ -339,6 +357,8 @@ def _slots(chain: Chain) -> list[Slot]:
         slots.append(Slot(f"theta.{name}", "m" if slides else "rad", name, "motor"))
     for i in chain.sprung:
         slots.append(Slot(f"eps.{chain.links[i].name}", "rad", chain.links[i].name, "spring"))
+    for name, _ in chain.sprung_rods:
+        slots.append(Slot(f"eps.{name}", "m", name, "spring"))
     for i, (support, _) in chain.supports.items():
         owner = chain.links[i].name if i >= 0 else "foundation"
         word = f"bearing.{owner}" if i >= 0 else owner

@@ -263,6 +263,8 @@ class ChainEquations(Equations):
         for i, a in self.chain.theta.items():
             if self.chain.links[i].slide is None:
                 M[a][a] = add(M[a][a], float(self.chain.links[i].rotor))
+        for a, rotor in self.chain.rotors_of_rods.items():
+            M[a][a] = add(M[a][a], rotor)
         return M
 
     def inverse(
@@ -282,6 +284,8 @@ class ChainEquations(Equations):
         for i in chain.sprung:
             place = chain.theta[i]
             out[place] = add(out[place], mul(float(chain.links[i].rotor), qdd[place]))
+        for place, rotor in chain.rotors_of_rods.items():
+            out[place] = add(out[place], mul(rotor, qdd[place]))
         return out
 
     def forces(self, q: Vector, qd: Vector, D: list[Vector] | None = None) -> Vector:

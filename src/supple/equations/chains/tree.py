@@ -13,6 +13,7 @@ from ...beams.invariants import Invariants, fields_at, invariants, rigid_invaria
 from ...beams.shapes import EndLoad
 from ...beams.sliding.shapes import SlidingShapes, StiffRod
 from ...beams.theory import Beam
+from ...errors import SuppleError
 from ...kernels.spatial import body_mass, rpy_rotation, turn
 from ...robot import MechanismRobot
 from ...robot.joint import unit
@@ -85,9 +86,33 @@ def tree_chain(
         links.append(_link(robot, i, sections, shaped, slide, stiffening))
     rods = tuple(robot.closure_name(i) for i, c in enumerate(robot.closures) if c.motor)
     foundation = foundation_of(tree.robot, robot.planar)
+    if basis is not None:
+        _check_rods(robot)
     return Chain(
-        tuple(links), robot.gravity, robot.planar, robot.tip_index, rods, foundation=foundation
+        tuple(links),
+        robot.gravity,
+        robot.planar,
+        robot.tip_index,
+        rods,
+        foundation=foundation,
+        sprung_rods=tuple(
+            (robot.closure_name(i), c.stiffness)
+            for i, c in enumerate(robot.closures)
+            if c.stiffness is not None
+        ),
+        rod_rotors=tuple(c.rotor_inertia for c in robot.closures if c.motor),
     )
+
+
+def _check_rods(robot: MechanismRobot) -> None:
+    """Refuse a driven rod with a spring and no mass between motor and spring."""
+    for i, closure in enumerate(robot.closures):
+        if closure.motor and closure.stiffness is not None and not closure.rotor_inertia:
+            raise SuppleError(
+                f"closures.{robot.closure_name(i)} has a motor and a spring but no rotor_inertia: "
+                "give the mass that the motor moves (kg, reflected to the stroke), or remove "
+                "stiffness or motor"
+            )
 
 
 def _link(

@@ -18,6 +18,7 @@ from ...kernels.scalars import (
     Matrix,
     Scalar,
     Vector,
+    add,
     dot,
     matmul,
     matvec,
@@ -73,7 +74,9 @@ def closure_ends(
             if unbent and closure.type == "constant-velocity" and k == 0:
                 turned = unbent.relative_rotation(loop, there)
             ends.append((place, matmul(R, turned)))
-        length = z[chain.motors.index(loop.name)] if loop.motor else loop.length
+        length: Any = z[chain.motors.index(loop.name)] if loop.motor else loop.length
+        if loop.stiffness is not None:
+            length = add(length, z[chain.rod_eps[loop.name]])
         out.append(ClosedPair(loop, (ends[0], ends[1]), length))
     return out
 

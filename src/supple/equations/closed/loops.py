@@ -131,7 +131,9 @@ class Loops(ClosureEquations):
         }.get(name, [z])
         tip = laws.chain.tip % len(laws.chain.links)
         held = [k for limb in moving for k in limb.places]
-        rods = [k for k in range(n) if k not in held]  # lengths of driven rods, which weigh nothing
+        # lengths of driven rods, and how far rods give way: motors of some have a mass
+        rods = [k for k in range(n) if k not in held]
+        rotors = ca.DM([laws.chain.rotors_of_rods.get(k, 0.0) for k in rods])
         order = np.argsort(held + rods).tolist()
 
         def forces(zd: Any, zdd: Any, g: Any, wrench: Any = None) -> Any:
@@ -140,15 +142,16 @@ class Loops(ClosureEquations):
                 pushed = wrench is not None and tip in limb.links
                 load = ("loaded", z, zd, zdd, g, wrench) if pushed else ("inverse", z, zd, zdd, g)
                 out.append(limb.forces(*load))
-            return ca.vertcat(*out, kind(len(rods), 1))[order]
+            return ca.vertcat(*out, ca.sparsify(rotors) * zdd[rods])[order]
 
         if name in ("inverse", "loaded"):
             found = [forces(zd, zdd, g, wrench if name == "loaded" else None)]
         elif name == "mass":
-            each = [*(limb.inertia(z) for limb in moving), kind(len(rods), len(rods))]
+            each = [*(limb.inertia(z) for limb in moving), kind(ca.sparsify(ca.diag(rotors)))]
             found = [ca.diagcat(*each)[order, order]]
         elif name == "energies":
             kinetic = sum(limb.kinetic(z, zd) for limb in moving)
+            kinetic = kinetic + ca.dot(ca.sparsify(rotors), zd[rods] ** 2) / 2
             height = sum(limb.height(z, self.gravity) for limb in limbs)
             own = self.symbolic_tree.z
             bent = ca.Function("strain", [own], [ca.SX(strain(laws, ca.vertsplit(own)))])
@@ -469,7 +472,8 @@ def loops_of(
     passive = [k for places in chain.passive for k in places]
     J = symbols.slopes(z)
     bent = list(range(chain.stiff, chain.size))
-    springs = [*chain.eps.values(), *(k for _, at in chain.supports.values() for k in at)]
+    springs = [*chain.eps.values(), *chain.rod_eps.values()]
+    springs += [*(k for _, at in chain.supports.values() for k in at)]
     rows: list[int] = []
     followers: list[int] = []
     rest, S = list(range(len(J))), J.copy()

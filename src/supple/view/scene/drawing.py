@@ -361,7 +361,11 @@ def _tree(tree: Tree, names: tuple[str, ...]) -> tuple[tuple[Outline, ...], tupl
     links = {link.name: link for link in robot.links}
     extent = _extent(tree)
     outlines, solids, last = [], [], {}
+    rods = [robot.closure_name(k) for k in range(len(robot.closures))]
     for i, name in enumerate(names):
+        if name in rods:  # where a rod that gives way begins: the rod itself is drawn below
+            outlines.append(Outline(name, np.zeros((0, 2)), True, True, False))
+            continue
         link = links[name if name in links else name.rpartition("@")[0]]
         outline = _outline(robot, link, name, extent, _part_of(link, names, i))
         outlines.append(outline)

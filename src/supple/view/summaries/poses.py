@@ -44,7 +44,7 @@ def statics_text(found: Any) -> str:
     total_energy = float(sum(energies.values()))
     shares = ""
     if total_energy > 0:
-        parts = [f"{link} {100 * e / total_energy:.0f} %" for link, e in energies.items()]
+        parts = [f"{link} {100 * e / total_energy:.0f} %" for link, e in energies.items() if e]
         shares = f"{number(total_energy, 4)} J: {', '.join(parts)}"
     efforts = _holding_efforts(found)
     held_by = effort_list(found.robot, efforts) if any(efforts.values()) else ""
@@ -87,11 +87,12 @@ def check_text(found: Any) -> str:
     """What an engineer looks at first: reach, mass, lowest frequency, sag, holding efforts."""
     frequency = "" if found.frequency_hz is None else f"{number(found.frequency_hz)} Hz"
     sag = "" if found.sag is None else f"{number(MILLIMETRES * found.sag, 4)} mm"
+    reach = "" if found.reach is None else f"{number(found.reach, 4)} m"
     lines = [
         f"Check of {found.robot.name} at {configuration(found.robot, found.theta)}",
         *labelled(
             [
-                ("reach", f"{number(found.reach, 4)} m"),
+                ("reach", reach),
                 ("mass that moves", f"{number(found.mass, 5)} kg"),
                 ("degrees of freedom", str(found.mobility)),
                 ("lowest frequency", frequency),
