@@ -15,10 +15,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .kernels.spatial import transport
 from .structure import Structure
+from .structure.parts import IN_PLANE
 
-__all__ = ["Coordinates", "assemble", "coordinates", "exact_ends", "kept_shut"]
+__all__ = [
+    "Coordinates",
+    "assemble",
+    "coordinates",
+    "exact_ends",
+    "joint_transforms",
+    "kept_shut",
+]
 
 Array = NDArray[np.float64]
 
@@ -80,10 +87,11 @@ def coordinates(structure: Structure, ends: Sequence[Array], motors: bool = Fals
     N = sum(a + b for a, b in counts) + sum(map(len, extra))
     n = len(counts)
     root, end = np.zeros((n, 6, N)), np.zeros((n, 6, N))
+    T, lengths = joint_transforms(structure, slice(1))[0], structure.L[0].tolist()
     releases, inner, owners, at = [], [], [], 0
     for i, segment in enumerate(structure.segments):
         if segment.parent >= 0:
-            root[i] = structure.T[0, i] @ end[segment.parent]
+            np.matmul(T[i], end[segment.parent], out=root[i])
         for k, release in enumerate(segment.releases):
             root[i][:, at + k] += release.toward(0)
         releases.append(slice(at, at + counts[i][0]))
@@ -93,7 +101,10 @@ def coordinates(structure: Structure, ends: Sequence[Array], motors: bool = Fals
             owners.append((i, k, at))
             at += 1
         inner.append(slice(at, at + counts[i][1]))
-        end[i] = transport(structure.L[0, i]) @ root[i]
+        # rigid transport along x, u_end = u_root + phi x r
+        end[i] = root[i]
+        end[i, 1] += lengths[i] * root[i, 5]
+        end[i, 2] -= lengths[i] * root[i, 4]
         end[i][:, inner[i]] += ends[i]
         at += counts[i][1]
     rows = [np.zeros((0, end.shape[-1]))]
@@ -111,6 +122,22 @@ def coordinates(structure: Structure, ends: Sequence[Array], motors: bool = Fals
         rows.append(tied)
     closure = np.concatenate(rows)
     return Coordinates(root, end, tuple(releases), tuple(inner), tuple(owners), closure)
+
+
+def joint_transforms(structure: Structure, rows: slice | NDArray[np.int64]) -> Array:
+    """(B, n, 6, 6): motion of each parent's end to motion of the root, in some configurations.
+
+    From the joints' coordinates alone where they are known so, else from where the segments are. In
+    the plane nothing moves out of it, so that these rows and columns may be left zero.
+    """
+    if structure.hinges is None:
+        return np.asarray(structure.T[rows])
+    known = np.asarray(structure.hinges[rows])
+    if not structure.planar:
+        return known
+    T = np.zeros((*known.shape[:2], 6, 6))
+    T[IN_PLANE] = known
+    return T
 
 
 def assemble(

@@ -20,7 +20,7 @@ from ...kernels.roots import natural_frequencies
 from ...robot import Robot, a_robot
 from ...structure import Joints, Structure, alike, carrying_nothing, sprung_modes, structure_of
 from ..configuration import joint_names, joint_states, where
-from .elements import ElementModes, element_modes
+from .elements import ElementModes, element_modes_everywhere
 from .kinds import energy_shares, told_kind
 from .shapes import Shapes, element_shapes, exact_shapes
 
@@ -399,15 +399,13 @@ def _exact(structure: Structure, method: str, count: int, each: int, order: str)
 def _by_shapes(
     structure: Structure, method: str, count: int, each: int, order: str
 ) -> _MethodResult:
-    """By elements or assumed modes, one configuration after the other."""
-    parts = []
-    for b in range(structure.size):
-        if method == "elements":
-            parts.append(element_modes(structure.at(b), count, each, order))
-        else:
-            from .assumed import modes_of_shapes  # knows Models: not for who asks for exact modes
+    """By elements or assumed modes."""
+    if method == "elements":
+        parts = element_modes_everywhere(structure, count, each, order)
+    else:
+        from .assumed import modes_of_shapes  # knows Models: not for who asks for exact modes
 
-            parts.append(modes_of_shapes(structure.at(b), count, each))
+        parts = [modes_of_shapes(structure.at(b), count, each) for b in range(structure.size)]
     omega = np.array([part.omega for part in parts]).reshape(structure.size, count)
     reason = np.full(structure.size, "", object)
     reason[~np.isfinite(omega).all(axis=1)] = "no frequencies were found by this method here"
