@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .kernels.spatial import transport
 from .structure import Structure
 from .structure.parts import IN_PLANE
 
@@ -87,7 +88,7 @@ def coordinates(structure: Structure, ends: Sequence[Array], motors: bool = Fals
     N = sum(a + b for a, b in counts) + sum(map(len, extra))
     n = len(counts)
     root, end = np.zeros((n, 6, N)), np.zeros((n, 6, N))
-    T, lengths = joint_transforms(structure, slice(1))[0], structure.L[0].tolist()
+    T = joint_transforms(structure, slice(1))[0]
     releases, inner, owners, at = [], [], [], 0
     for i, segment in enumerate(structure.segments):
         if segment.parent >= 0:
@@ -101,10 +102,7 @@ def coordinates(structure: Structure, ends: Sequence[Array], motors: bool = Fals
             owners.append((i, k, at))
             at += 1
         inner.append(slice(at, at + counts[i][1]))
-        # rigid transport along x, u_end = u_root + phi x r
-        end[i] = root[i]
-        end[i, 1] += lengths[i] * root[i, 5]
-        end[i, 2] -= lengths[i] * root[i, 4]
+        end[i] = transport(structure.L[0, i]) @ root[i]
         end[i][:, inner[i]] += ends[i]
         at += counts[i][1]
     rows = [np.zeros((0, end.shape[-1]))]

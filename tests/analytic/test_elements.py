@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import supple
 from small_structures import Part, bar, build, exact_roots, inf
 from supple.beams.fixed.elements import ELEMENTS, mesh
 from supple.beams.theory import Beam
 from supple.errors import SuppleError
-from supple.studies.vibration.elements import element_modes
+from supple.studies.vibration.elements import _elastic_motions, element_modes, modes_on
 
 ORDERS = sorted(ELEMENTS)
 THEORIES = ("timoshenko", "euler-bernoulli", "inextensible")
@@ -194,6 +195,43 @@ def test_energies_add_up_to_half_omega_squared() -> None:
     density = np.array([beam.m, beam.m, beam.m, beam.rIp, beam.rI[1], beam.rI[0]])
     products = np.einsum("p,c,pci,pcj->ij", weights, density, motion, motion)
     assert products == pytest.approx(np.eye(6), abs=1e-9)
+
+
+@pytest.mark.parametrize("count", [3, 8])
+@pytest.mark.parametrize("robot", ["industrial-3", "theodore-rrp", "de-luca-two-link"])
+def test_many_poses_at_once_and_one_by_one_agree(robot: str, count: int) -> None:
+    """Frequencies of a batch against those of single poses and of the shapes, by Jacobi's method.
+
+    A shape's Rayleigh quotient is its omega^2: energies of links and springs, with z' M z = 1.
+    """
+    found = supple.load(robot)
+    few = np.random.default_rng(7).uniform(0.4, 0.6, (3, len(found.links)))
+    batch = supple.modes(found, few, count=count, method="elements", elements=3)
+    for row, part in enumerate(batch.parts):
+        alone = modes_on(part.structure, count, part.links)
+        assert part.omega == pytest.approx(alone.omega, rel=1e-11)
+        motions, _ = _elastic_motions(part.structure, part.links)
+        assert part.omega == pytest.approx(motions.modes(count).omega, rel=1e-11)
+        assert batch.omega[row] == pytest.approx(part.omega, rel=0)
+        energy = sum(part.energies(i).sum(axis=0) for i in range(len(part.links)))
+        for segment, columns in zip(part.structure.segments, part.z.releases, strict=True):
+            for release, twist in zip(segment.releases, part.vectors[columns], strict=True):
+                energy = energy + release.stiffness * twist**2 / 2
+        assert energy == pytest.approx(part.omega**2 / 2, rel=1e-9)
+
+
+def test_frequencies_far_apart_keep_their_digits() -> None:
+    """A tool 1e8 times as heavy as its link puts the first frequency far below the others.
+
+    They then come from Jacobi's method, and are those of the exact solver.
+    """
+    beam = bar(1.0, 0.05, 0.05, "euler-bernoulli", planar=True)
+    tool = 1e8 * beam.m * beam.L
+    light = build([Part(replace(beam, EA=inf))])
+    heavy = replace(light, segments=(replace(light.segments[0], tip_mass=tool * np.eye(6)),))
+    found = element_modes(heavy, 6, 16, "quintic").omega
+    assert found[-1] / found[0] > 1e3
+    assert found == pytest.approx(exact_roots(heavy, 6), rel=1e-6)
 
 
 def test_bad_meshes_are_refused_in_a_sentence() -> None:

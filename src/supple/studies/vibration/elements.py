@@ -35,7 +35,8 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-POSES_AT_ONCE = 256  # whose matrices are held at the same time
+MAX_POSES_AT_ONCE = 256
+MAX_ENTRIES_AT_ONCE = 2_000_000  # of the mass roots of these poses, each held about five times
 
 
 @dataclass(frozen=True)
@@ -144,8 +145,11 @@ def element_modes_everywhere(
     afford(told, 7e-8 * size**2, 3e-10 * size**3, "give fewer elements")
     found: list[ElementModes] = []
     asked = range(structure.size) if rows is None else rows
-    for first in range(0, len(asked), POSES_AT_ONCE):
-        some = asked[first : first + POSES_AT_ONCE]
+    # One pose's root of the mass has a few more rows than columns: about 6 for each element
+    entries = (2 * size + 1) ** 2
+    poses_at_once = max(1, min(MAX_POSES_AT_ONCE, int(MAX_ENTRIES_AT_ONCE / entries)))
+    for first in range(0, len(asked), poses_at_once):
+        some = asked[first : first + poses_at_once]
         same = bool((structure.L[some] == structure.L[some[0]]).all())
         for part in [some] if same else [[row] for row in some]:
             links = [
