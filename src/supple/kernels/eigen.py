@@ -135,7 +135,7 @@ class ElasticMotions:
 
     def _few_of_many(self, count: int) -> bool:
         """Whether so many unknowns are better searched for the wanted modes alone."""
-        return max(MAX_DENSE_UNKNOWNS, 8 * count) < self.F.shape[1]
+        return bool(max(MAX_DENSE_UNKNOWNS, 8 * count) < self.F.shape[1])
 
 
 def _without_rigid(B: Array, elastic: Array, rigid: Array) -> Array:

@@ -74,7 +74,7 @@ class Release:
             return self
         return replace(self, direction=direction[rows] if len(rows) != 1 else direction[rows[0]])
 
-    def toward(self, b: slice | int) -> Array:
+    def toward(self, b: slice | int | NDArray[np.int64]) -> Array:
         """Return the direction at configuration b, (6,), or of a part of the batch, (B, 6)."""
         direction = np.asarray(self.direction, float)
         return direction[b] if direction.ndim == 2 else direction
