@@ -222,19 +222,53 @@ def read_text_table(path: str) -> RawTable:
         if name in names[:k]:
             names[k] = f"{name} ({k + 1})"
 
+    numbers = "".join(lines[start:]) + head.read()
+    decimal_comma = separator == ";" and "," in lines[start]
+    columns = None if decimal_comma else _plain_columns(numbers, separator, names)
+    if columns is None:
+        columns = _patchy_columns(path, numbers, separator, names, decimal_comma)
+    told = RATE.search("".join(lines[:start]))
+    rate = None
+    if told is not None:
+        try:
+            rate = float(told.group(1)) or None
+        except ValueError:
+            rate = None
+    return RawTable(columns, rate, unnamed=unnamed)
+
+
+def _plain_columns(text: str, separator: str, names: list[str]) -> dict[str, Array] | None:
+    """Return the columns of a table that is numbers throughout, None where it is not."""
+    delimiter = None if separator == " " else separator
+    try:
+        table = np.loadtxt(
+            io.StringIO(text),
+            delimiter=delimiter,
+            comments=None,
+            usecols=range(len(names)),
+            ndmin=2,
+        )
+    except (ValueError, OverflowError):
+        return None
+    return {name: table[:, k].copy() for k, name in enumerate(names)}
+
+
+def _patchy_columns(
+    path: str, text: str, separator: str, names: list[str], decimal_comma: bool
+) -> dict[str, Array]:
+    """Return the columns of a table with gaps, quotes or decimal commas; a gap is NaN."""
     import pandas
 
-    blank = separator == " "
     try:
         table = pandas.read_csv(
-            io.StringIO("".join(lines[start:]) + head.read()),
-            sep=r"\s+" if blank else separator,
+            io.StringIO(text),
+            sep=r"\s+" if separator == " " else separator,
             header=None,
-            names=range(width),
+            names=range(len(names)),
             index_col=False,
-            usecols=range(width),
+            usecols=range(len(names)),
             skipinitialspace=True,
-            decimal="," if separator == ";" and "," in lines[start] else ".",
+            decimal="," if decimal_comma else ".",
             low_memory=False,
         )
     except (pandas.errors.ParserError, ValueError) as problem:
@@ -253,14 +287,7 @@ def read_text_table(path: str) -> RawTable:
                 )
             column = numbers
         columns[name] = column.to_numpy(float)
-    told = RATE.search("".join(lines[:start]))
-    rate = None
-    if told is not None:
-        try:
-            rate = float(told.group(1)) or None
-        except ValueError:
-            rate = None
-    return RawTable(columns, rate, unnamed=unnamed)
+    return columns
 
 
 def _cells(line: str, separator: str) -> list[str]:

@@ -12,6 +12,7 @@ least squares of their logarithm.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -27,6 +28,8 @@ Curve = Callable[[Array], Array]
 HANN_CORRELATION = 1.94  # sum of squared correlations of Hann-windowed lines
 HALF_WIDTHS = 3.5  # lines taken around a peak, in its half widths
 LINES = 12  # and at least
+CLOSE = 0.35  # neighbours within this share of their frequency may be one split peak
+WIDEST = 0.5  # largest damping ratio of a peak
 STEEPEST = 12.0  # largest power of frequency that multiplies a peak
 USUAL_POWER = 6.0  # its standard deviation before anything is known
 
@@ -42,32 +45,51 @@ class PeakFit:
     model: Array
 
 
+@dataclass(frozen=True)
+class _GroupFit:
+    """A few close peaks: frequency, damping ratio and their deviations of each, power, cost."""
+
+    rows: list[tuple[float, float, float, float]]
+    model: Array
+    cost: float
+
+
 def find_peaks(
-    f: Array, power: Array, band: tuple[float, float], most: int, smooth: int = 1
+    f: Array, power: Array, band: tuple[float, float], most: int
 ) -> list[tuple[float, float]]:
     """Return frequency and half width (Hz) of peaks that stand out of their surroundings.
 
-    Lines are averaged over `smooth` neighbours first; a peak has at least four times the power of
-    the floor about it (a running median), and six decibels of prominence; the highest come first.
+    A peak has at least four times the power of the floor about it (a running median), and a
+    prominence of at least three decibels and of five times the scatter of the lines, which is small
+    where many spectra were averaged. The most prominent are kept.
     """
-    from scipy.ndimage import uniform_filter1d
     from scipy.signal import find_peaks as search
     from scipy.signal import peak_widths
 
     resolution = float(f[1] - f[0])
-    smoothed = uniform_filter1d(power, max(1, smooth), mode="nearest")
     inside = (f >= band[0]) & (f <= band[1])
-    level = 10 * np.log10(np.maximum(smoothed, 1e-300))
-    level = np.where(inside, level, level[inside].min())
-    floor = noise_floor(smoothed, max(51, int(inside.sum()) // 8))
-    scatter = 10 / np.log(10) / np.sqrt(max(smooth, 1) / 1.5)  # dB, of the averaged noise
-    prominence = max(6.0, 4 * scatter)
-    found, told = search(level, prominence=prominence)
-    strong = smoothed[found] > 4 * floor[found]
-    found, heights = found[strong], told["prominences"][strong]
-    order = np.argsort(-heights)[:most]
-    widths = peak_widths(smoothed, found, rel_height=0.5)[0] * resolution / 2
+    decibels = 10 * np.log10(np.maximum(power, 1e-300))
+    prominence = max(3.0, 5 * _scatter(decibels[inside]))
+    decibels = np.where(inside, decibels, decibels[inside].min())
+    floor = noise_floor(power, max(51, int(inside.sum()) // 8))
+    found, properties = search(decibels, prominence=prominence)
+    strong = power[found] > 4 * floor[found]
+    found, prominences = found[strong], properties["prominences"][strong]
+    order = np.argsort(-prominences)[:most]
+    widths = peak_widths(power, found, rel_height=0.5)[0] * resolution / 2
     return sorted((float(f[found[k]]), float(max(widths[k], 0.5 * resolution))) for k in order)
+
+
+def _scatter(decibels: Array) -> float:
+    """Return the standard deviation of lines about their smooth course, dB.
+
+    It is found from differences of lines two apart, since neighbours depend on each other under a
+    window, and by their median, which peaks do not move.
+    """
+    differences = decibels[2:] - decibels[:-2]
+    if not len(differences):
+        return 0.0
+    return 1.4826 * float(np.median(np.abs(differences))) / math.sqrt(2)
 
 
 def fit_peaks(
@@ -90,6 +112,8 @@ def fit_peaks(
         Independent spectra that were averaged, such as channels.
     """
     resolution = float(f[1] - f[0])
+    if likelihood:
+        peaks = _without_split_peaks(f, power, peaks)
     fit = _fit_groups(f, power, peaks, likelihood, averages)
     for _ in range(2):  # the widths looked up in a jagged spectrum say little: take the fitted ones
         if len(fit.frequency_hz) != len(peaks):
@@ -98,6 +122,45 @@ def fit_peaks(
         peaks = list(zip(fit.frequency_hz.tolist(), half.tolist(), strict=True))
         fit = _fit_groups(f, power, peaks, likelihood, averages)
     return fit
+
+
+def _without_split_peaks(
+    f: Array, power: Array, peaks: list[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    """Return the peaks with neighbours joined that are the jagged top of one broad resonance.
+
+    Two peaks stay two where the likelihood gains more by the second than Schwarz's criterion asks
+    of its three parameters.
+    """
+    peaks = sorted(peaks)
+    k = 0
+    while k + 1 < len(peaks):
+        left, right = peaks[k], peaks[k + 1]
+        gap = right[0] - left[0]
+        if gap > CLOSE * right[0]:
+            k += 1
+            continue
+        reach = max(2 * gap, HALF_WIDTHS * max(left[1], right[1]), LINES * float(f[1] - f[0]))
+        low = left[0] - reach
+        high = right[0] + reach
+        if k:
+            low = max(low, 0.5 * (peaks[k - 1][0] + left[0]))
+        if k + 2 < len(peaks):
+            high = min(high, 0.5 * (right[0] + peaks[k + 2][0]))
+        window = (f >= max(low, f[1])) & (f <= high)
+        joined = (0.5 * (left[0] + right[0]), 0.5 * gap + max(left[1], right[1]))
+        one = _fit_group(f[window], power[window], [joined], True, 1.0)
+        two = _fit_group(f[window], power[window], [left, right], True, 1.0)
+        if one is None or two is None:
+            k += 1
+            continue
+        gain = 2 * (one.cost - two.cost) / HANN_CORRELATION
+        if gain > 3 * np.log(window.sum()):
+            k += 1
+            continue
+        peaks[k : k + 2] = [joined]
+        k = max(k - 1, 0)
+    return peaks
 
 
 def _fit_groups(
@@ -133,9 +196,8 @@ def _fit_groups(
             continue
         fitted = _fit_group(f[window], power[window], group, likelihood, averages)
         if fitted is not None:
-            found, curve = fitted
-            rows += found
-            model[window] = curve
+            rows += fitted.rows
+            model[window] = fitted.model
     rows.sort()
     table = np.array(rows).reshape(-1, 4)
     return PeakFit(table[:, 0], table[:, 1], table[:, 2], table[:, 3], model)
@@ -163,7 +225,7 @@ def _curve(x: Array, f: Array, count: int, scale: float) -> Array:
 
 def _fit_group(
     f: Array, power: Array, group: list[tuple[float, float]], likelihood: bool, averages: float
-) -> tuple[list[tuple[float, float, float, float]], Array] | None:
+) -> _GroupFit | None:
     """Fit a few close peaks on the lines around them."""
     from scipy.optimize import least_squares
 
@@ -171,10 +233,21 @@ def _fit_group(
     P = power / unit
     scale = group[0][0]
     start: list[float] = []
+    step_size: list[float] = []
+    lowest: list[float] = []
+    highest: list[float] = []
     for centre, half in group:
-        line = int(np.argmin(np.abs(f - centre)))
-        start += [centre / scale, np.log(half / centre), np.log(max(P[line], 1e-12))]
+        reach = max(0.5 * half, 2.5 * float(f[1] - f[0]))
+        top = P[np.abs(f - centre) <= reach].mean()  # one line alone may be nearly nothing
+        start += [centre / scale, np.log(min(half / centre, 0.4)), np.log(max(top, 1e-12))]
+        step_size += [half / scale, 1.0, 1.0]
+        lowest += [f[0] / scale, -14.0, -np.inf]
+        highest += [f[-1] / scale, np.log(WIDEST), np.inf]
     start += [float(np.log(max(np.quantile(P, 0.1), 1e-12))), 0.0]
+    step_size += [1.0, 1.0]
+    lowest += [-np.inf, -STEEPEST]
+    highest += [np.inf, STEEPEST]
+    bounds = np.array(lowest), np.array(highest)
 
     smear = np.array([1.0, 4.0, 1.0]) / 6 if likelihood else np.array([1.0])
 
@@ -194,13 +267,18 @@ def _fit_group(
 
     try:
         rough = least_squares(
-            residual, start, loss="soft_l1", x_scale=np.maximum(np.abs(start), 0.1), max_nfev=200
+            residual, start, bounds=bounds, loss="soft_l1", x_scale=step_size, max_nfev=200
         )
     except ValueError:
         return None
     x = rough.x
+    cost = float(rough.cost)
     if likelihood:
-        x = _whittle(curve, P, x)
+        # least squares may take a narrow peak for an outlier: start as it was found, too
+        narrow = np.array(start)
+        narrow[1 : 3 * len(group) : 3] = np.maximum(narrow[1 : 3 * len(group) : 3] - 1, -13.0)
+        starts = (x, np.array(start), narrow)
+        x, cost = min((_whittle(curve, P, y, bounds) for y in starts), key=lambda each: each[1])
     slopes = _slopes(lambda y: np.log(curve(y)), x)
     information = slopes.T @ slopes
     information[-1, -1] += 1 / USUAL_POWER**2
@@ -214,20 +292,22 @@ def _fit_group(
     for k, _ in enumerate(group):
         centre = float(x[3 * k] * scale)
         ratio = float(np.exp(x[3 * k + 1]))
-        if not f[0] <= centre <= f[-1] or ratio > 0.5:
-            continue
+        if not f[1] <= centre <= f[-2] or ratio > 0.99 * WIDEST:
+            continue  # it ran to a bound: no peak of its own
         variances = np.maximum(np.diag(covariance), 0.0)
         std_f = float(np.sqrt(variances[3 * k])) * scale
         # the deviation of a logarithm that is not determined says no more than "of its size"
         std_z = ratio * min(float(np.sqrt(variances[3 * k + 1])), 10.0)
         found.append((centre, ratio, std_f, std_z))
-    return found, curve(x) * unit
+    return _GroupFit(found, curve(x) * unit, cost)
 
 
-def _whittle(curve: Curve, P: Array, x: Array) -> Array:
-    """Fisher scoring on sum ln S + P / S, halved until it falls."""
+def _whittle(curve: Curve, P: Array, x: Array, bounds: tuple[Array, Array]) -> tuple[Array, float]:
+    """Fisher scoring on sum ln S + P / S, halved until it falls and stays within the bounds."""
 
     def cost(y: Array) -> float:
+        if (y < bounds[0]).any() or (y > bounds[1]).any():
+            return np.inf
         S = curve(y)
         return float((np.log(S) + P / S).sum()) + 0.5 * float(y[-1] / USUAL_POWER) ** 2
 
@@ -253,7 +333,7 @@ def _whittle(curve: Curve, P: Array, x: Array) -> Array:
         value = new
         if done:
             break
-    return x
+    return x, value
 
 
 def _slopes(function: Curve, x: Array) -> Array:

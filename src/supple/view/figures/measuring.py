@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...control.shapers import shaper
-from ...measure.calibrate import Calibration
-from ...measure.identify import Identification
-from ...measure.resonances import Resonances
-from ...measure.where_to_measure import MeasurementPlan
 from ..style import COLOURS, QUIET, finish, house_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from ...measure.calibrate import Calibration
+    from ...measure.identify import Identification
+    from ...measure.resonances import Resonances
+    from ...measure.where_to_measure import MeasurementPlan
 
 __all__ = ["plot_calibration", "plot_identification", "plot_plan", "plot_resonances"]
 
