@@ -74,8 +74,75 @@ def test_a_tapered_pinned_link_is_free_to_turn():
     assert free_frequencies(model, [0.0, 0.0])[0] == pytest.approx(exact[exact > 1][0], rel=1e-8)
 
 
+def test_one_free_mode_is_the_mode_of_a_free_beam():
+    """A free shape measured from its root's tangent, put on a root that moves and turns.
+
+    Independent route: cosh z cos z = 1 of a free beam; rigid motions are added by hand.
+    """
+    z = brentq(lambda x: np.cosh(x) * np.cos(x) - 1, 4.5, 5.0)
+    model = supple.build(arm(), supple.AssumedModes(1, root="free"), stiffening=False)
+    EI = 2.1e11 * 0.02 * 0.01**3 / 12
+    m = 7800 * 0.02 * 0.01
+    exact = z**2 * np.sqrt(EI / m) / 0.8**2
+    x, weights = np.polynomial.legendre.leggauss(24)
+    x = 0.4 * (x + 1)
+    weights = 0.4 * m * weights
+    bent = [model.deflection_at(np.array([[0.0, 1e-3]]), "link1", s / 0.8)[0, 1] / 1e-3 for s in x]
+    fields = np.stack([np.ones_like(x), x, bent])
+    M = (weights * fields) @ fields.T
+    K = np.diag([0, 0, model.stiffness[-1, -1]])
+    assert np.sqrt(eigh(K, M, eigvals_only=True)[-1]) == pytest.approx(exact, rel=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::supple.ModelWarning")
+@pytest.mark.parametrize("root", ["pinned", "free"])
+def test_roots_of_a_sliding_link_converge_to_the_hub_that_clamps(root):
+    """Frequencies at three free lengths, from above, with the first power of the number."""
+    robot = supple.load("theodore-rrp")
+    errors = []
+    for count in (2, 4, 8):
+        model = supple.build(robot, supple.AssumedModes(count, root=root))
+        each = []
+        for length in (0.3, 0.6, 1.0):
+            exact = supple.modes(robot, [0, 0, length], count=1).omega[0]
+            q = np.zeros(model.size)
+            q[2] = length
+            M = model.mass_matrix(q)[3:, 3:]
+            still = np.zeros(model.size)
+            bent = [q + 1e-6 * row for row in np.eye(model.size)[3:]]
+            K = np.array([model.inverse_dynamics(p, still, still)[3:] / 1e-6 for p in bent])
+            each.append(np.sqrt(eigh(K, M, eigvals_only=True)[0]) / exact - 1)
+        errors.append(each)
+    errors = np.array(errors)
+    assert (errors > 0).all()
+    assert (np.diff(errors, axis=0) < 0).all()
+    assert errors[1] / errors[2] == pytest.approx(2, rel=0.3)
+
+
+def test_torques_do_no_work_on_shapes_of_any_root():
+    """[Theodore1997] III.B in its own coordinates: the flexible rows of the efforts are psi'(0).
+
+    The angle of a pinned link's own frame is phi = theta - psi'(0) eta, so that a torque tau does
+    the work tau (d phi + psi'(0) d eta). One motion of both sets of coordinates is the same.
+    """
+    model = supple.build(arm(), supple.AssumedModes(1, root="pinned"), stiffening=False)
+    q = [0.0, 1e-3]
+    # sin(z x / L) / sin(z) + sinh(z x / L) / sinh(z): its slope at the root, scaled as the model's
+    z = brentq(lambda x: np.tan(x) - np.tanh(x), 3.8, 4.0)
+    slope = z * (1 / np.sin(z) + 1 / np.sinh(z)) / 0.8
+    tip = model.deflection_at([[0.0, 1e-6]], "link1")[0, 1] / 1e-6
+    slope *= tip / (2 - 0.8 * slope)
+    to_frame = np.array([[1.0, slope], [0.0, 1.0]])  # theta = phi + psi'(0) eta
+    M = to_frame.T @ model.mass_matrix([0.0, 0.0]) @ to_frame
+    assert abs(M[0, 1]) < 1e-9 * np.sqrt(M[0, 0] * M[1, 1])  # natural shapes of a free link
+    efforts = np.array([1.0, slope])
+    own = np.linalg.solve(
+        to_frame.T @ model.mass_matrix(q) @ to_frame, efforts - to_frame.T @ model.stiffness @ q
+    )
+    found = model.forward_dynamics(q, [0.0, 0.0], [1.0])
+    assert to_frame @ own == pytest.approx(found, rel=1e-9)
+
+
 def test_roots_are_told_in_one_sentence():
-    with pytest.raises(supple.SuppleError, match="clamped"):
-        supple.AssumedModes(1, root="free")
-    with pytest.raises(supple.SuppleError, match="slides"):
-        supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1, root="pinned"))
+    with pytest.raises(supple.SuppleError, match="clamped, pinned, free"):
+        supple.AssumedModes(1, root="sprung")

@@ -113,15 +113,17 @@ class AssumedModes(Basis):
         Scaling of the shapes of a sliding link along its length: as for other links, C_i = 1 of the
         paper, unit integral of psi^2, unit tip value, or constant modal mass. The motion does not
         depend on it.
-    root : {"clamped", "pinned"}
-        Root of a link whose natural shapes are taken: clamped, or free to turn about its joint
-        ("unconstrained" shapes, without the inertia of hub and rotor). Sliding links are clamped
-        by their hub. Both converge to the same answers; pinned shapes have no moment at the root
-        and do so slowly where a joint is held.
+    root : {"clamped", "pinned", "free"}
+        Root of a link whose natural shapes are taken: clamped, free to turn about its joint
+        ("unconstrained" shapes, without the inertia of hub and rotor), or free altogether. Shapes
+        are measured from the place and the tangent of the root, which joint or hub carries, so
+        that efforts of the joints do no work on them; those of a sliding link that is not clamped
+        stretch with the length outside. All converge to the same answers; pinned and free shapes
+        have no moment at the root and do so slowly where a joint is held or a hub clamps.
 
     References
     ----------
-    [DeLuca1991], Eqs. (16)-(22), (28).
+    [DeLuca1991], Eqs. (16)-(22), (28); [Theodore1997], section III.B, of driven ends.
 
     Examples
     --------
@@ -136,7 +138,7 @@ class AssumedModes(Basis):
     axial: Count = 0
     torsion: Count | None = None
     normalisation: Normalisation = "mass"
-    root: Literal["clamped", "pinned"] = "clamped"
+    root: Literal["clamped", "pinned", "free"] = "clamped"
     from_above: ClassVar[bool] = True
 
     checks: ClassVar = {
@@ -145,7 +147,7 @@ class AssumedModes(Basis):
         "axial": counts(0),
         "torsion": optional(counts(0)),
         "normalisation": one_of(*NORMALISATIONS),
-        "root": one_of("clamped", "pinned"),
+        "root": one_of("clamped", "pinned", "free"),
     }
 
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
@@ -173,29 +175,25 @@ class AssumedModes(Basis):
                 f"torsion is {torsion} but link {i + 1} has no inertia in torsion: give it "
                 "polar_inertia_per_length, or ask for torsion=0 there"
             )
-        pinned = self.root == "pinned"
-        return assumed_shapes(beam, end, per_link(self.count, i), axial, torsion, pinned)
+        return assumed_shapes(beam, end, per_link(self.count, i), axial, torsion, self.root)
 
     def sliding(self, i: int, beam: AnyBeam, end: EndLoad) -> SlidingShapes:
         """Return natural shapes that follow the free length.
 
-        Of a beam with stations they are those of its whole length, stretched to the free one.
+        Of a beam with stations, or with a root that is not clamped, they are those of its whole
+        length, stretched to the free one.
         """
-        if self.root != "clamped":
-            raise SuppleError(
-                f"root is '{self.root}', but link {i + 1} slides through its hub, which clamps it: "
-                "leave root out, or use FiniteElements"
-            )
         axial = per_link(self.axial, i) if beam.deforms.EA else 0
         more = any(beam.deforms.kGA) or axial > 0
         found: SlidingShapes | None = None
-        if isinstance(beam, Beam) and more:
+        clamped = self.root == "clamped"
+        if isinstance(beam, Beam) and more and clamped:
             load = EndLoad(end.mass, end.about, end.moment)
             count, torsion = per_link(self.count, i), self._twists(i, beam, end)
             found = following_modes(beam, load, count, axial, torsion)
         if found is not None:
             return found
-        if not isinstance(beam, Beam) or more:
+        if not isinstance(beam, Beam) or more or not clamped:
             shapes = self.shapes(i, beam, end)
             # series end where all that follows is below 1e-11
             size = np.abs(shapes.coefficients).max(axis=(0, 1, 3))  # (k,)

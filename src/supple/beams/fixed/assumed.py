@@ -24,6 +24,7 @@ from ..theory import AnyBeam, Beam
 __all__ = ["assumed_shapes", "natural_shapes"]
 
 Array = NDArray[np.float64]
+RIGID_MOTIONS = {"pinned": ("turn",), "free": ("shift", "turn")}  # of a root that is not clamped
 
 
 def assumed_shapes(
@@ -32,12 +33,13 @@ def assumed_shapes(
     count: int,
     axial: int = 0,
     torsion: int = 0,
-    pinned: bool = False,
+    root: str = "clamped",
 ) -> LinkShapes:
     """Return the lowest natural shapes of a link: x-y, x-z, axial, torsion, those it allows.
 
-    The root is clamped, or `pinned` in bending: free to turn about its joint. Both are told from
-    the tangent at the root, which the joint turns. Each is normalised so that its modal mass with
+    In bending the root is clamped, `pinned` (free to turn about its joint) or `free` (to turn and
+    to move sideways). All are measured from the place and the tangent of the root, which the joint
+    carries. Each is normalised so that its modal mass with
     the end load equals the link's mass, and its sign so that the integral of m times the
     displacement (of the twist in torsion) is positive.
 
@@ -60,8 +62,11 @@ def assumed_shapes(
             load = np.array([[end.mass, end.moment], [end.moment, end.about[2 - plane]]])
             M = basis.gram(beam, 0, moved) + tip.T @ load @ tip
             M += basis.gram(beam, 7 + plane, turned)
-            if pinned:
-                M = _free_to_turn(M, basis, beam, plane, (moved, turned), (load, tip))
+            if root != "clamped":
+                rigid_motions = RIGID_MOTIONS[root]
+                M = _released_mass(
+                    M, basis, beam, plane, (moved, turned), (load, tip), rigid_motions
+                )
             A = _lowest(M, K, count, beam.mass)
             A *= np.where(basis.mean(beam, 0, moved) @ A < 0, -1.0, 1.0)
             series = np.zeros((len(basis.breaks) - 1, 6, count, deflection.shape[2]))
@@ -75,18 +80,20 @@ def assumed_shapes(
     return join_shapes(parts)
 
 
-def _free_to_turn(
+def _released_mass(
     M: Array,
     basis: _Strains,
     beam: AnyBeam,
     plane: int,
     fields: tuple[str, str],
     end: tuple[Array, Array],
+    rigid_motions: tuple[str, ...],
 ) -> Array:
-    """Mass of the strains of a plane (k, k) while the link turns about its root as it likes.
+    """Mass of the strains of a plane (k, k) while the link's root moves as it likes.
 
-    A turn phi adds x phi to the deflection and phi to the slope. It takes no strain, so it follows
-    from the strains a: J phi + c' a = 0, and leaves M - c c' / J.
+    A turn phi adds x phi to the deflection and phi to the slope, a shift adds itself to the
+    deflection. They take no strain, so they follow from the strains a: J r + C a = 0, which
+    leaves M - C' J^-1 C.
     """
     moved, turned = fields
     load, tip = end
@@ -94,12 +101,20 @@ def _free_to_turn(
     properties = beam.at(x)
     mass = weights * properties[:, 0]
     rotary = weights * properties[:, 7 + plane]
-    at_end = np.array([beam.L, 1.0])  # deflection and slope of the end per unit turn
-    coupling = (mass * x) @ basis.at(basis.fields[moved], x)
-    coupling += rotary @ basis.at(basis.fields[turned], x)
+
+    # Deflection and slope along the link (r, P), and at its end (r, 2), per unit of each motion
+    deflection = np.stack([x if motion == "turn" else np.ones_like(x) for motion in rigid_motions])
+    slope = np.array([1.0 if motion == "turn" else 0.0 for motion in rigid_motions])
+    end_deflection = [beam.L if motion == "turn" else 1.0 for motion in rigid_motions]
+    at_end = np.column_stack([end_deflection, slope])
+
+    coupling = (mass * deflection) @ basis.at(basis.fields[moved], x)  # C
+    coupling += np.outer(slope, rotary @ basis.at(basis.fields[turned], x))
     coupling += at_end @ load @ tip
-    inertia = mass @ x**2 + rotary.sum() + at_end @ load @ at_end
-    return np.asarray(M - np.outer(coupling, coupling) / inertia)
+    inertia = (mass * deflection) @ deflection.T  # J
+    inertia += rotary.sum() * np.outer(slope, slope)
+    inertia += at_end @ load @ at_end.T
+    return np.asarray(M - coupling.T @ np.linalg.solve(inertia, coupling))
 
 
 @dataclass(frozen=True)
