@@ -65,20 +65,43 @@ def terms(b: Scalar, l: Scalar, mu: float, j: float) -> Terms:
 
     Source: [Theodore1997], Eqs. (9), (12), (13); second derivatives are ours.
     """
+    # Hyperbolic functions of beta times exp(-beta)
     e = call("exp", -b)
-    ch, sh, s, c = (1 + e * e) / 2, (1 - e * e) / 2, call("sin", b), call("cos", b)
-    p, r, C, S = ch * s - sh * c, ch * s + sh * c, ch * c, sh * s
-    M, J = mu / l, j / (l * l * l)
-    MJ, D, b2, b3 = M * J, e - C, b * b, b * b * b
+    ch = (1 + e * e) / 2
+    sh = (1 - e * e) / 2
+
+    # Products of the equation, named as in the head of this module
+    s = call("sin", b)
+    c = call("cos", b)
+    p = ch * s - sh * c
+    r = ch * s + sh * c
+    C = ch * c
+    S = sh * s
+    D = e - C
+
+    # Ratios of the load to the part outside
+    M = mu / l
+    J = j / (l * l * l)
+    MJ = M * J
+    b2 = b * b
+    b3 = b * b * b
+
     f = e + C - M * b * p - J * b3 * r + MJ * b2 * b2 * D
     f1 = -(M * b * p + 3 * J * b3 * r - 4 * MJ * b2 * b2 * D) / l
-    f2 = -(1 + M) * p - 2 * M * b * S - J * (3 * b2 * r + 2 * b3 * C)
-    f2 = f2 + MJ * (4 * b3 * D + b2 * b2 * p)
     ll = (-2 * M * b * p - 12 * J * b3 * r + 20 * MJ * b2 * b2 * D) / (l * l)
-    lb = M * (p + 2 * b * S) + 3 * J * (3 * b2 * r + 2 * b3 * C)
-    lb = lb - 4 * MJ * (4 * b3 * D + b2 * b2 * p)
-    bb = -(2 + 4 * M) * S - 2 * M * b * r - J * (6 * b * r + 12 * b2 * C - 2 * b3 * p)
-    bb = bb + MJ * (12 * b2 * D + 8 * b3 * p + 2 * b2 * b2 * S)
+
+    # Derivatives by beta of the terms with J and with M J
+    J_by_beta = 3 * b2 * r + 2 * b3 * C
+    MJ_by_beta = 4 * b3 * D + b2 * b2 * p
+    f2 = -(1 + M) * p - 2 * M * b * S - J * J_by_beta
+    f2 = f2 + MJ * MJ_by_beta
+    lb = M * (p + 2 * b * S) + 3 * J * J_by_beta
+    lb = lb - 4 * MJ * MJ_by_beta
+
+    J_by_beta_twice = 6 * b * r + 12 * b2 * C - 2 * b3 * p
+    MJ_by_beta_twice = 12 * b2 * D + 8 * b3 * p + 2 * b2 * b2 * S
+    bb = -(2 + 4 * M) * S - 2 * M * b * r - J * J_by_beta_twice
+    bb = bb + MJ * MJ_by_beta_twice
     return Terms(f, f1, f2, ll, lb / l, bb)
 
 
@@ -118,30 +141,45 @@ class ClampedMass(Clamped):
         degree = 16 if self.j == 0.0 else 32
         t = chebyshev.chebpts1(degree + 1)
         lengths = self.stroke.lengths(t)
-        roots = np.empty((len(lengths), self.count))
-        # Without J_L by halving: between clamped-pinned (M_L large) and clamped-free
-        for k in range(self.count if self.j == 0.0 else 0):
-            high = np.full_like(lengths, (1.8752 if k == 0 else (k + 0.5) * math.pi + 1e-3))
-            low = np.full_like(lengths, 1e-3 if k == 0 else (k + 0.25) * math.pi - 1e-3)
-            sign = np.sign(terms(low, lengths, self.mu, 0.0).f)
-            for _ in range(52):
-                middle = (low + high) / 2
-                below = terms(middle, lengths, self.mu, 0.0).f * sign > 0
-                low, high = np.where(below, middle, low), np.where(below, high, middle)
-            roots[:, k] = (low + high) / 2
-        # Else length by length from the eigenvalues of a clamped beam with this load, polished
-        for i, l in enumerate(lengths.tolist() if self.j else []):
-            beam = Beam(1.0, 1.0, EI=(1.0, math.inf))
-            end = EndLoad(self.mu / l, self.j / l**3)
-            inv = invariants(beam, assumed_shapes(beam, end, self.count), end)
-            b = (np.diag(inv.K) / np.diag(inv.modal_mass)) ** 0.25
-            for k in range(self.count):
-                root = float(b[k])
-                for _ in range(4):
-                    found = terms(root, l, self.mu, self.j)
-                    root -= found.f / found.f2
-                roots[i, k] = root
+        if self.j == 0.0:
+            columns = [self._root_by_halving(k, lengths) for k in range(self.count)]
+            roots = np.stack(columns, axis=1)
+        else:
+            roots = np.array([self._roots_from_shapes(l) for l in lengths.tolist()])
         return np.asarray(chebyshev.chebfit(t, roots, degree))
+
+    def _root_by_halving(self, k: int, lengths: Array) -> Array:
+        """Root k at free lengths without J_L: between clamped-pinned (M_L large) and -free."""
+        if k == 0:
+            lowest = 1e-3
+            highest = 1.8752
+        else:
+            lowest = (k + 0.25) * math.pi - 1e-3
+            highest = (k + 0.5) * math.pi + 1e-3
+        low = np.full_like(lengths, lowest)
+        high = np.full_like(lengths, highest)
+        sign = np.sign(terms(low, lengths, self.mu, 0.0).f)
+        for _ in range(52):
+            middle = (low + high) / 2
+            root_is_above = terms(middle, lengths, self.mu, 0.0).f * sign > 0
+            low = np.where(root_is_above, middle, low)
+            high = np.where(root_is_above, high, middle)
+        return np.asarray((low + high) / 2)
+
+    def _roots_from_shapes(self, l: float) -> list[float]:
+        """The roots at one free length, from eigenvalues of the loaded beam and polished."""
+        beam = Beam(1.0, 1.0, EI=(1.0, math.inf))
+        end = EndLoad(self.mu / l, self.j / l**3)
+        inv = invariants(beam, assumed_shapes(beam, end, self.count), end)
+        estimates = (np.diag(inv.K) / np.diag(inv.modal_mass)) ** 0.25
+        roots = []
+        for k in range(self.count):
+            root = float(estimates[k])
+            for _ in range(4):
+                found = terms(root, l, self.mu, self.j)
+                root -= found.f / found.f2
+            roots.append(root)
+        return roots
 
     def roots(self, l: Scalar, steps: int = 2) -> list[Scalar]:
         """Return beta_1.. at a free length, by Newton's method in a fixed number of steps.
@@ -212,16 +250,19 @@ def chebyshev_at(c: Array, t: Scalar) -> Scalar:
 
     Summed from T_0 up, so that several series at one t share their polynomials.
     """
-    out: Scalar = float(c[0])
-    before: Scalar = 1.0
-    now, twice = t, apply_operator(operator.mul, 2.0, t)
-    for value in c[1:]:
-        out = apply_operator(operator.add, out, apply_operator(operator.mul, float(value), now))
-        before, now = (
-            now,
-            apply_operator(operator.sub, apply_operator(operator.mul, twice, now), before),
-        )
-    return out
+    total: Scalar = float(c[0])
+    previous: Scalar = 1.0  # T_0
+    current = t  # T_1
+    twice = apply_operator(operator.mul, 2.0, t)
+    for coefficient in c[1:]:
+        term = apply_operator(operator.mul, float(coefficient), current)
+        total = apply_operator(operator.add, total, term)
+        # T_(n+1) = 2 t T_n - T_(n-1)
+        raised = apply_operator(operator.mul, twice, current)
+        following = apply_operator(operator.sub, raised, previous)
+        previous = current
+        current = following
+    return total
 
 
 def truncate_series(c: Array) -> Array | None:

@@ -14,7 +14,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -63,25 +62,39 @@ class _Twist:
 def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) -> ClampedMassShape:
     """One clamped-mass shape at a free length, scaled by the rule.
 
-    4 int psi^2 = psi^2 + 3 psi psi3 - 2 b psi1 psi3 - psi1 psi2 + psi2^2 at the end, with psi1..3
-    the derivatives by y over powers of b as they come (psi1 = g', ..).
+    With g, g1, g2, g3 the shape and its first three derivatives along y = beta eta at the tip,
+
+        4 int psi^2 = g^2 + g2^2 - 2 g1 g3 + (3 g g3 - g1 g2)/beta.
     """
-    # Coefficients with c = 1, and nu of [Theodore1997] (7), without cancellation
-    e, s, c = (-b).exp(), b.sin(), b.cos()
-    Mb = (law.mu / l) * b
-    above = s + c + e + Mb * (c - s - e)
-    below = c * e + (1.0 + e * e) * 0.5 - Mb * (s * e - (1.0 - e * e) * 0.5)
-    E = above / below * 0.5
+    # nu of [Theodore1997] (7) for c = 1, written without cancellation
+    e = (-b).exp()
+    s = b.sin()
+    c = b.cos()
+    mass_term = (law.mu / l) * b
+    numerator = s + c + e + mass_term * (c - s - e)
+    denominator = c * e + (1.0 + e * e) * 0.5 - mass_term * (s * e - (1.0 - e * e) * 0.5)
+    E = numerator / denominator * 0.5
     nu = E * e * 2.0 - 1.0
-    a = (Rate(1.0), nu, -E, (nu - 1.0) * 0.5)
-    grow, fall = a[2], a[3] * e
-    g = c + nu * s + grow + fall
-    g1 = nu * c - s + grow - fall
-    g2 = grow + fall - c - nu * s
-    g3 = s - nu * c + grow - fall
+
+    # Coefficients of cos y, sin y, exp(y - beta) and exp(-y)
+    cosine = Rate(1.0)
+    growing = -E
+    falling = (nu - 1.0) * 0.5
+
+    # The shape and its derivatives along y at the tip, and at the root
+    falling_at_tip = falling * e
+    g = c + nu * s + growing + falling_at_tip
+    g1 = nu * c - s + growing - falling_at_tip
+    g2 = growing + falling_at_tip - c - nu * s
+    g3 = s - nu * c + growing - falling_at_tip
+    g2_at_root = growing * e + falling - cosine
+    g3_at_root = growing * e - falling - nu
+
+    # Integral of psi^2 over eta, and the modal mass per unit density
     square = (g * g + g2 * g2 - 2.0 * g1 * g3 + (3.0 * g * g3 - g1 * g2) / b) * 0.25
     slope = g1 * b / l
     modal = l * square + law.mu * (g * g) + law.j * (slope * slope)
+
     # The factor c(l) of a rule; `mass`: modal mass = mass outside, `unit`: the same at every l
     scale: Rate | float
     if rule == "unit":
@@ -90,25 +103,26 @@ def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) 
         scale = 1.0
     elif rule == "tip":
         scale = 1.0 / g
+    elif rule == "mass":
+        scale = (l / modal).sqrt() * sign
     else:
-        scale = (l / modal if rule == "mass" else 1.0 / square).sqrt() * sign
+        scale = (1.0 / square).sqrt() * sign
+
     b4 = b * b * b * b
     modal = modal * scale * scale
     stiffness = b4 * modal / (l * l * l * l)
-    chosen = (a[0] * scale, a[1] * scale, a[2] * scale, a[3] * scale)
-    begin3, begin2 = a[2] * e - a[3] - nu, a[2] * e + a[3] - a[0]
-    mean = (g3 - begin3) / b
-    centre = (b * g3 - g2 + begin2) / (b * b)
+    mean = (g3 - g3_at_root) / b
+    centre = (b * g3 - g2 + g2_at_root) / (b * b)
     return ClampedMassShape(
-        b,
-        chosen,
-        g * scale,
-        slope * scale,
-        stiffness,
-        modal,
-        square * scale * scale,
-        mean * scale,
-        centre * scale,
+        b=b,
+        a=(cosine * scale, nu * scale, growing * scale, falling * scale),
+        tip=g * scale,
+        slope=slope * scale,
+        stiffness=stiffness,
+        modal=modal,
+        square=square * scale * scale,
+        mean=mean * scale,
+        centre=centre * scale,
     )
 
 
@@ -156,17 +170,20 @@ class SlidingModes(SlidingShapes):
 
     def bends(self, l: Scalar, beta: Beta = None) -> list[ClampedMassShape]:
         """Return the functions of bending at a free length, with beta given or by Newton."""
-        owners = [law for law in self.laws for _ in range(law.count)]
-        found = (
-            [b for law in self.laws for b in law.rates(l)]
-            if beta is None
-            else [law.rate(b, l) for law, b in zip(owners, beta, strict=True)]
-        )
-        rule, length = self.normalisation, variable(l)
-        return [
-            _bend(law, b, length, rule, sign)
-            for law, b, sign in zip(owners, found, self.signs, strict=True)
-        ]
+        equations: list[ClampedMass] = []
+        roots: list[Rate] = []
+        for law in self.laws:
+            equations += [law] * law.count
+            if beta is None:
+                roots += law.rates(l)
+        if beta is not None:
+            roots = [law.rate(b, l) for law, b in zip(equations, beta, strict=True)]
+
+        length = variable(l)
+        shapes = []
+        for law, root, sign in zip(equations, roots, self.signs, strict=True):
+            shapes.append(_bend(law, root, length, self.normalisation, sign))
+        return shapes
 
     def families(
         self,
@@ -326,41 +343,87 @@ def summed_family(
     Twist begins with a slope, so that its rate jumps at the hub, see `shapes`; bending does not.
     """
     points, weights = shapes.quadrature
-    points = [start + (1 - start) * x for x in points] if start else points
-    weights = [(1 - start) * w for w in weights] if start else weights
-    at = [place(x, l) if velocity == "material" else Rate(x, -x / l) for x in points]
-    values = [[mode.at(x) for x in at] for mode in modes]
-    zero, n = Rate(0.0), range(len(modes))
-    stiffness = [[modes[i].stiffness if i == j else zero for j in n] for i in n]
-    modal = [mode.modal * density for mode in modes]
-    tips, slopes = [mode.tip for mode in modes], [mode.slope for mode in modes]
-    parts = [[(v.value, v.first, v.second) for v in row] for row in values]
-    # Integrals of products, of the functions, and of eta times them, by derivative along l
-    n, three = range(len(parts)), range(3)
-    gram: list[list[list[list[Scalar]]]] = [
-        [[[0.0 for _ in n] for _ in n] for _ in three] for _ in three
-    ]
-    weighted = [
-        [[w * p[d] for w, p in zip(weights, row, strict=True)] for d in three] for row in parts
-    ]
-    for i in n:
-        for j in n:
-            for d in three:
-                for e in three:
-                    if (j, e) >= (i, d):
-                        value = sum(a * p[e] for a, p in zip(weighted[i][d], parts[j], strict=True))
-                        gram[d][e][i][j] = gram[e][d][j][i] = value
-    mean = [[sum(weighted[i][d]) for i in n] for d in three]
-    if start is None and velocity == "material" and any(isinstance(x, _Twist) for x in modes):
+    if start:
+        points = [start + (1 - start) * eta for eta in points]
+        weights = [(1 - start) * weight for weight in weights]
+
+    # The places move with the material, or stand still as in the paper
+    if velocity == "material":
+        places = [place(eta, l) for eta in points]
+    else:
+        places = [Rate(eta, -eta / l) for eta in points]
+
+    # samples[mode][point]: value and two derivatives along l; weighted[mode][derivative][point]
+    orders = range(3)
+    samples: list[list[tuple[Scalar, ...]]] = []
+    weighted: list[list[list[Scalar]]] = []
+    for mode in modes:
+        values = [mode.at(eta) for eta in places]
+        rates = [(value.value, value.first, value.second) for value in values]
+        samples.append(rates)
+        weighted.append([_weigh(weights, [rate[d] for rate in rates]) for d in orders])
+
+    # gram[d][e][i][j]: integral of derivative d of mode i times derivative e of mode j
+    count = len(modes)
+    gram = _empty_gram(count)
+    for i in range(count):
+        for j in range(count):
+            for d in orders:
+                for e in orders:
+                    if (j, e) < (i, d):
+                        continue  # symmetric: already there
+                    other = [rate[e] for rate in samples[j]]
+                    value = sum(_weigh(weighted[i][d], other))
+                    gram[d][e][i][j] = value
+                    gram[e][d][j][i] = value
+
+    # Integrals of the functions, and of eta times them
+    mean: list[list[Scalar]] = []
+    centre: list[list[Scalar]] = []
+    for d in orders:
+        mean.append([sum(weighted[i][d]) for i in range(count)])
+        centre.append([sum(_weigh(points, weighted[i][d])) for i in range(count)])
+
+    # What the jump of the rate of twist at the hub adds
+    has_twist = any(isinstance(mode, _Twist) for mode in modes)
+    if start is None and velocity == "material" and has_twist:
         jumps = [mode.at(place(0.0, l)).first for mode in modes]
-        mean[2] = [x + g / l for x, g in zip(mean[2], jumps, strict=True)]
-        for (i, g), (j, h) in product(enumerate(jumps), enumerate(jumps)):
-            gram[1][2][i][j] = gram[1][2][i][j] + g * h / (2 * l)
-            gram[2][1][i][j] = gram[2][1][i][j] + g * h / (2 * l)
-    centre = [
-        [sum(x * a for x, a in zip(points, weighted[i][d], strict=True)) for i in n] for d in three
-    ]
-    return ShapeFamily(gram, mean, centre, tips, slopes, stiffness, modal)
+        for i in range(count):
+            mean[2][i] = mean[2][i] + jumps[i] / l
+            for j in range(count):
+                added = jumps[i] * jumps[j] / (2 * l)
+                gram[1][2][i][j] = gram[1][2][i][j] + added
+                gram[2][1][i][j] = gram[2][1][i][j] + added
+
+    tips = [mode.tip for mode in modes]
+    slopes = [mode.slope for mode in modes]
+    modal = [mode.modal * density for mode in modes]
+    return ShapeFamily(gram, mean, centre, tips, slopes, _diagonal_stiffness(modes), modal)
+
+
+def _weigh(weights: Sequence[Scalar], values: Sequence[Scalar]) -> list[Scalar]:
+    """Products of weights and values, point by point."""
+    return [weight * value for weight, value in zip(weights, values, strict=True)]
+
+
+def _empty_gram(count: int) -> list[list[Matrix]]:
+    """Zeros [derivative][derivative][mode][mode], to be filled."""
+    gram: list[list[Matrix]] = []
+    for _ in range(3):
+        row: list[Matrix] = []
+        for _ in range(3):
+            row.append([[0.0] * count for _ in range(count)])
+        gram.append(row)
+    return gram
+
+
+def _diagonal_stiffness(modes: Sequence[ClampedMassShape | _Twist]) -> list[list[Rate]]:
+    """The stiffness matrix of natural shapes: nothing beside its diagonal."""
+    count = len(modes)
+    stiffness = [[Rate(0.0)] * count for _ in range(count)]
+    for i, mode in enumerate(modes):
+        stiffness[i][i] = mode.stiffness
+    return stiffness
 
 
 @dataclass(frozen=True)
@@ -382,23 +445,33 @@ def table_of(shapes: SlidingModes, degree: int = 48) -> SlidingModeTable | None:
     t = chebyshev.chebpts1(degree + 1)
     l = shapes.laws[0].stroke.lengths(t)
     gram = summed_family(shapes, shapes.bends(l), l, "material", shapes.beam.m).gram
-    parts: list[dict[tuple[int, int], Array]] = [{}, {}, {}, {}, {}]
-    n = len(gram[0][0])
-    for i in range(n):
-        for j in range(i, n):
-            found = [
-                l * (gram[0][1][i][j] - gram[1][0][i][j]),
-                l * l * gram[1][1][i][j],
-                l * l * (gram[1][2][i][j] - gram[2][1][i][j]) * l,
-            ]
-            series = [truncate_series(chebyshev.chebfit(t, f, degree)) for f in found]
-            if any(one is None for one in series):
+
+    table = SlidingModeTable({}, {}, {}, {}, {})
+    count = len(gram[0][0])
+    for i in range(count):
+        for j in range(i, count):
+            sampled_A = l * (gram[0][1][i][j] - gram[1][0][i][j])
+            sampled_Q = l * l * gram[1][1][i][j]
+            sampled_T = l * l * (gram[1][2][i][j] - gram[2][1][i][j]) * l
+            A = truncate_series(chebyshev.chebfit(t, sampled_A, degree))
+            Q = truncate_series(chebyshev.chebfit(t, sampled_Q, degree))
+            T = truncate_series(chebyshev.chebfit(t, sampled_T, degree))
+            if A is None or Q is None or T is None:
                 return None
-            A, Q, T = (np.asarray(one) for one in series)
-            slopes = [chebyshev.chebder(f) if len(f) > 1 else np.zeros(1) for f in (A, Q)]
-            for part, value in zip(parts, (A, slopes[0], Q, slopes[1], T), strict=True):
-                part[i, j] = value
-    return SlidingModeTable(*parts)
+
+            table.A[i, j] = A
+            table.A1[i, j] = _series_slope(A)
+            table.Q[i, j] = Q
+            table.Q1[i, j] = _series_slope(Q)
+            table.T[i, j] = T
+    return table
+
+
+def _series_slope(series: Array) -> Array:
+    """The derivative of a Chebyshev series; zero where it is a constant."""
+    if len(series) == 1:
+        return np.zeros(1)
+    return np.asarray(chebyshev.chebder(series))
 
 
 def tabulated_family(shapes: SlidingModes, table: SlidingModeTable, l: Scalar) -> ShapeFamily:
@@ -407,70 +480,111 @@ def tabulated_family(shapes: SlidingModes, table: SlidingModeTable, l: Scalar) -
     Integrals over the part outside differentiate along l under the integral, the shapes being zero
     at the hub: (int N)' = int N_l, (int x N)' = int x N_l + int N, (int N N')' likewise.
     """
-    modes, length, (law,) = shapes.bends(l), variable(l), shapes.laws
-    n, t, slope = len(modes), law.stroke.at(l), law.stroke.slope(l)
+    modes = shapes.bends(l)
+    count = len(modes)
+    length = variable(l)
+    (law,) = shapes.laws
+    t = law.stroke.at(l)
+    dt_dl = law.stroke.slope(l)
+
+    # Integrals of N and of x N in closed form
     mean: list[list[Scalar]] = [[], [], []]
     centre: list[list[Scalar]] = [[], [], []]
     for mode in modes:
-        P, X = length * mode.mean, length * length * mode.centre
-        for d, value in enumerate((P.value, P.first, P.second)):
-            mean[d].append(value / l)
-        for d, value in enumerate((X.value, X.first - P.value, X.second - 2 * P.first)):
-            centre[d].append(value / (l * l))
-    gram = [[[[0.0] * n for _ in range(n)] for _ in range(3)] for _ in range(3)]
-    for i in range(n):
-        for j in range(i, n):
+        P = length * mode.mean
+        mean[0].append(P.value / l)
+        mean[1].append(P.first / l)
+        mean[2].append(P.second / l)
+
+        X = length * length * mode.centre
+        centre[0].append(X.value / (l * l))
+        centre[1].append((X.first - P.value) / (l * l))
+        centre[2].append((X.second - 2 * P.first) / (l * l))
+
+    gram = _empty_gram(count)
+    for i in range(count):
+        for j in range(i, count):
             # G, l times the integral of two modes: by the end's values, or by orthogonality with
-            # the load; then products of their derivatives along l; 22 is never needed
-            a, b = modes[i], modes[j]
-            G = (
-                length * a.square
-                if i == j
-                else -1.0 * (law.mu * (a.tip * b.tip) + law.j * (a.slope * b.slope))
-            )
-            A, A1, Q, Q1, T = (
-                chebyshev_at(getattr(table, name)[i, j], t) for name in ("A", "A1", "Q", "Q1", "T")
-            )
-            Ad, Q, Qd, T = A1 * slope, Q / l, (Q1 * slope - Q / l) / l, T / (l * l)
-            one = {
+            # the load
+            if i == j:
+                G = length * modes[i].square
+            else:
+                translation = law.mu * (modes[i].tip * modes[j].tip)
+                rotation = law.j * (modes[i].slope * modes[j].slope)
+                G = -1.0 * (translation + rotation)
+
+            # Products of derivatives along l, from the table; A and T change sign with i and j
+            A = chebyshev_at(table.A[i, j], t)
+            A_first = chebyshev_at(table.A1[i, j], t) * dt_dl
+            tabulated_Q = chebyshev_at(table.Q[i, j], t)
+            tabulated_Q1 = chebyshev_at(table.Q1[i, j], t)
+            Q = tabulated_Q / l
+            Q_first = (tabulated_Q1 * dt_dl - tabulated_Q / l) / l
+            T = chebyshev_at(table.T[i, j], t) / (l * l)
+
+            # By orders of the derivatives: the entry (i, j), and (j, i); 22 is never needed
+            entries = {
                 (0, 0): (G.value, G.value),
                 (1, 1): (Q, Q),
                 (0, 1): ((G.first + A) / 2, (G.first - A) / 2),
-                (0, 2): ((G.second + Ad) / 2 - Q, (G.second - Ad) / 2 - Q),
-                (1, 2): ((Qd + T) / 2, (Qd - T) / 2),
+                (0, 2): ((G.second + A_first) / 2 - Q, (G.second - A_first) / 2 - Q),
+                (1, 2): ((Q_first + T) / 2, (Q_first - T) / 2),
             }
-            for (d, e), (ij, ji) in one.items():
-                gram[d][e][i][j] = gram[e][d][j][i] = ij / l
-                gram[d][e][j][i] = gram[e][d][i][j] = ji / l
-    zero = Rate(0.0)
-    stiffness = [[modes[i].stiffness if i == j else zero for j in range(n)] for i in range(n)]
+            for (d, e), (ij, ji) in entries.items():
+                mean_ij = ij / l
+                mean_ji = ji / l
+                gram[d][e][i][j] = mean_ij
+                gram[e][d][j][i] = mean_ij
+                gram[d][e][j][i] = mean_ji
+                gram[e][d][i][j] = mean_ji
+
+    tips = [mode.tip for mode in modes]
+    slopes = [mode.slope for mode in modes]
     modal = [mode.modal * shapes.beam.m for mode in modes]
-    return ShapeFamily(
-        gram, mean, centre, [m.tip for m in modes], [m.slope for m in modes], stiffness, modal
-    )
+    return ShapeFamily(gram, mean, centre, tips, slopes, _diagonal_stiffness(modes), modal)
 
 
 def sliding_modes(
     beam: Beam, end: EndLoad, count: int, torsion: int = 0, normalisation: Normalisation = "mass"
 ) -> SlidingModes:
     """Return the clamped-mass shapes of a sliding link, `count` in each plane it bends in."""
-    mu, about = end.mass / beam.m, end.about
+    # One frequency equation for every different J_L/(rho A) of the planes
     planes = [k for k in (0, 1) if math.isfinite(beam.EI[k])]
-    shared = sorted({about[2 - k] / beam.m for k in planes})
-    laws = tuple(ClampedMass(mu, j, beam.L, count) for j in shared)
-    kinds = tuple(("xy", "xz")[k] for k in planes for _ in range(count))
-    member = [count * shared.index(about[2 - k] / beam.m) + i for k in planes for i in range(count)]
+    inertia_of_plane = {k: end.about[2 - k] / beam.m for k in planes}
+    inertias = sorted(set(inertia_of_plane.values()))
+    mass_length = end.mass / beam.m
+    laws = tuple(ClampedMass(mass_length, inertia, beam.L, count) for inertia in inertias)
+
+    kinds: list[str] = []
+    member: list[int] = []
+    for k in planes:
+        first = count * inertias.index(inertia_of_plane[k])
+        kinds += [("xy", "xz")[k]] * count
+        member += range(first, first + count)
+
     twist = None
     if torsion and math.isfinite(beam.GJ) and beam.rIp > 0:
-        twist = ClampedInertia(about[0] / beam.rIp, beam.L, torsion)
-        kinds, member = kinds + ("torsion",) * torsion, [*member, *range(torsion)]
-    draft = SlidingModes(
-        beam, end, kinds, tuple(member), laws, twist, normalisation, (1.0,) * (count * len(laws))
+        twist = ClampedInertia(end.about[0] / beam.rIp, beam.L, torsion)
+        kinds += ["torsion"] * torsion
+        member += range(torsion)
+
+    unsigned = SlidingModes(
+        beam,
+        end,
+        tuple(kinds),
+        tuple(member),
+        laws,
+        twist,
+        normalisation,
+        signs=(1.0,) * (count * len(laws)),
     )
     if normalisation in ("one", "tip"):
-        return draft
-    signs = []  # so that each moves more up than down at half the length
-    for mode in draft.bends(beam.L / 2):
-        each = zip(*draft.quadrature, strict=True)
-        signs.append(math.copysign(1.0, sum(w * mode.at(Rate(x)).value for x, w in each)))
-    return replace(draft, signs=tuple(signs))
+        return unsigned
+
+    # Signs by which each shape moves more up than down at half the length
+    points, weights = unsigned.quadrature
+    signs = []
+    for mode in unsigned.bends(beam.L / 2):
+        values = [mode.at(Rate(eta)).value for eta in points]
+        signs.append(math.copysign(1.0, sum(_weigh(weights, values))))
+    return replace(unsigned, signs=tuple(signs))
