@@ -7,6 +7,7 @@ value looks like a wrong unit, a limit is passed, or a later question will be re
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
+from ..architectures.base import NEAR
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, optional, reals
 from ..beams.varying import VaryingBeam
@@ -116,6 +118,8 @@ class Check(Answer):
         What looks wrong, in sentences.
     mobility : str
         Degrees of freedom at this pose, and Kutzbach's count beside them; see `supple.mobility`.
+    searched : bool
+        Whether the pose was looked for as the worst one, not given.
     """
 
     robot: Robot
@@ -128,6 +132,7 @@ class Check(Answer):
     stress: Mapping[str, tuple[float, float | None]]
     notes: tuple[str, ...]
     mobility: str = ""
+    searched: bool = False
 
     dims: ClassVar = {"theta": ("joint",), "highest_stress": ("link",), "over_yield": ("link",)}
     units: ClassVar = {"theta": "rad or m", "highest_stress": "Pa"}
@@ -150,7 +155,7 @@ def check(
     theta: ArrayLike | None = None,
     *,
     position: ArrayLike | None = None,
-    worst: bool = False,
+    worst: bool | None = None,
 ) -> Check:
     """Summarise a robot at one pose: the numbers an engineer looks at first.
 
@@ -162,13 +167,16 @@ def check(
     robot : Robot
         Robot to look at.
     theta : array_like, optional
-        Joint coordinates (joints,), rad or m. Default: zero, or the usual pose of the robot.
+        Joint coordinates (joints,), rad or m. Default: see `worst`.
     position : array_like, optional
         Instead, position (3,) of a Delta's platform, m.
-    worst : bool
+    worst : bool, optional
         Look for the pose within the joint limits at which the tip sags most, or where nothing sags
         at which the first frequency is lowest, and take that one. It is found among some hundred
-        poses and then nearby: no pose that is much worse is likely, none is excluded.
+        poses and then nearby: no pose that is much worse is likely, none is excluded. Default:
+        where no pose is given, and the robot has no loops. One with loops, whose worst pose is next
+        to a singular one unless its motors have limits, is asked at its usual pose; `worst=False`
+        asks at zero.
 
     Returns
     -------
@@ -181,9 +189,16 @@ def check(
     >>> round(found.mass, 2), round(found.frequency_hz, 3)
     (135.19, 4.865)
     """
-    if worst and (theta is not None or position is not None):
+    given = theta is not None or position is not None
+    if worst and given:
         raise SuppleError("worst looks for the pose itself: leave theta and position out")
-    pose = _worst_pose(robot) if worst else {"theta": theta, "position": position}
+    if worst is None:
+        worst = not given and not _has_loops(robot)
+    pose: dict[str, Any] = {"theta": theta, "position": position}
+    if worst:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of poses that are only tried
+            pose = _worst_pose(robot)
     asked = _pose(robot, pose.get("theta"), pose.get("position"))
     if not asked.single:
         raise SuppleError("a check is of one configuration: give theta (joints,), or one position")
@@ -234,8 +249,19 @@ def check(
         notes.append(str(problem))
     total = moving_mass(robot, structure)
     at, reach = asked.take(asked.theta), architecture_of(robot).reach
-    moves = mobility(robot, **place).sentence
-    return Check(robot, at, reach, total, first, sag, held, stress, tuple(notes), moves)
+    moves = ""
+    try:
+        moves = mobility(robot, **place).sentence
+    except SuppleError as problem:
+        notes.append(f"no degrees of freedom: {problem}")
+    figures = (reach, total, first, sag, held, stress)
+    return Check(robot, at, *figures, tuple(notes), moves, searched=worst)
+
+
+def _has_loops(robot: Robot) -> bool:
+    """Whether closures tie its joints, so that some poses are singular."""
+    family = architecture_of(robot)
+    return family.asked_by == "position" or bool(family.loops)
 
 
 def _worst_pose(robot: Robot) -> dict[str, Any]:
@@ -267,12 +293,23 @@ def _worst_pose(robot: Robot) -> dict[str, Any]:
                 badness = -modes(robot, count=1, **given).omega[:, 0]
             except SuppleError:
                 break  # nothing is elastic: every pose is as good
+        badness[_near_singular(robot, given)] = np.nan
         if np.isnan(badness).all():
             break
         best = poses[int(np.nanargmax(badness))]
         centre = best
         half = half / 4
     return {family.asked_by: best}
+
+
+def _near_singular(robot: Robot, poses: dict[str, Any]) -> NDArray[np.bool_]:
+    """Which poses stand so near a singular one that sag and frequencies grow or fall at will."""
+    family = architecture_of(robot)
+    found = family.resolve(poses.get("theta"), poses.get("position"))
+    near = ~family.reachable(poses[family.asked_by], family.asked_by)
+    if found.clearance is not None:
+        near |= found.clearance < NEAR
+    return np.asarray(near)
 
 
 def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> RequestedPoses:

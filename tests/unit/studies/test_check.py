@@ -268,3 +268,28 @@ def test_without_gravity_the_worst_pose_has_the_lowest_frequency():
     worst = supple.check(robot, worst=True)
     assert worst.frequency_hz <= supple.check(robot, [0, 0.785, 0.785]).frequency_hz
     assert worst.frequency_hz <= supple.check(robot).frequency_hz * (1 + 1e-9)
+
+
+def test_an_arm_is_checked_at_its_worst_pose_unless_one_is_given() -> None:
+    """A boom that stands upright at zero sags most at the end of its range, nearly level."""
+    lying = boom(**{"links.arm.joint.mount.rpy": [0, -1.5707963267948966, 0]})
+    area = lying.links[0].section.constants().A
+    pressed = (12 * 2 + 7850 * area * 2**2 / 2) * 9.81 / (210e9 * area)  # along its axis, m
+    assert supple.check(lying, worst=False).sag == pytest.approx(pressed, rel=1e-9)
+    seen = supple.check(lying)
+    assert seen.searched
+    assert abs(seen.theta[0]) == pytest.approx(1.5)  # its limit: 4 degrees above level
+    expected = supple.statics(lying, [1.5]).tip_displacement
+    assert seen.sag == pytest.approx(np.linalg.norm(expected), rel=1e-9)
+    assert not supple.check(lying, [1.0]).searched
+    assert "at the worst pose found, " in str(seen)
+
+
+@pytest.mark.parametrize("name", ["kuo-delta", "four-bar", "five-bar"])
+def test_robots_with_loops_stand_at_their_usual_pose(name: str) -> None:
+    robot = supple.load(name)
+    usual, worst = supple.check(robot), supple.check(robot, worst=True)
+    assert not usual.searched
+    assert worst.searched
+    assert usual.sag <= worst.sag  # that of the Delta is singular: a note says so
+    assert bool(worst.mobility) != any("singular" in note for note in worst.notes)

@@ -80,3 +80,10 @@ def test_a_move_that_is_too_fast_is_left_as_it_is() -> None:
             found = supple.compensate(arm, move)
     assert found.gain == 1.0
     np.testing.assert_allclose(found(0.4)[0], move(0.4)[0], atol=1e-5)
+
+
+def test_motor_angles_of_a_delta_are_told_from_its_platform() -> None:
+    """A path out of the platform's reach raised "cannot convert float NaN to integer"."""
+    motors = supple.PointToPoint([0.3, 0.3, 0.3], [0.5, 0.4, 0.35], 1.0)
+    with pytest.raises(supple.SuppleError, match=r"out of reach .* path of a Delta is that of its"):
+        supple.compensate(supple.load("kuo-delta"), motors)

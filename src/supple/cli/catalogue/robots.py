@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["check", "robots", "schema"]
 
 Worst = Annotated[
-    bool,
+    bool | None,
     typer.Option(
-        "--worst", help="At the pose of largest sag within the joint limits, not at zero."
+        "--worst/--zero",
+        help="At the pose of largest sag within the joint limits, or at zero. Without --at the "
+        "worst; a robot with loops at its usual pose.",
     ),
 ]
 
@@ -47,7 +49,7 @@ def check(
     file: File,
     at: At = None,
     position: Position = None,
-    worst: Worst = False,
+    worst: Worst = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -73,6 +75,7 @@ def check(
     if json:
         engineer = {
             "configuration": seen.theta,
+            "worst_pose": seen.searched,
             "reach": seen.reach,
             "mass": seen.mass,
             "first_frequency_hz": seen.frequency_hz,
@@ -87,7 +90,8 @@ def check(
     say(f"{file}: no fault; {plain(found['name'])} is {plain(found['told'].split('; ')[0])}")
     theta = [f"{value:g}" for value in seen.theta.ravel().tolist()]
     told = ", ".join(theta[:12] + [f"and {len(theta) - 12} more"] * (len(theta) > 12))
-    rows = [("pose", f"theta = {told}" if told else "its only one")]
+    pose = "worst pose found" if seen.searched and told else "pose"
+    rows = [(pose, f"theta = {told}" if told else "its only one")]
     rows += [("reach at most", f"{seen.reach:.4g} m")] if seen.reach is not None else []
     rows.append(("degrees of freedom", seen.mobility))
     rows.append(("mass that moves", f"{seen.mass:.4g} kg"))

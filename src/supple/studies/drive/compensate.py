@@ -40,6 +40,7 @@ from .settle import CorrectionWarning
 __all__ = ["Compensation", "compensate"]
 
 Array = NDArray[np.float64]
+POSES_TRIED = 101  # along a path, to see whether a platform reaches it
 SAMPLES_PER_PERIOD = 150  # samples of the command to a period of the lowest mode
 CUTOFF_RATIO = 3.0  # times the lowest frequency: the cut-off unless one is given
 DAMPED_BELOW = 0.1  # of the largest singular value along the path: smaller ones are damped
@@ -197,6 +198,19 @@ def compensate(
     return Compensation(robot, path, best, t, before, kept, cutoff_hz, rounds)
 
 
+def _refuse_out_of_reach(robot: Robot, path: Trajectory) -> None:
+    """Refuse a path that a Delta's platform cannot follow, such as one of its motors."""
+    t = np.linspace(0.0, path.duration, POSES_TRIED)
+    reasons = architecture_of(robot).resolve(None, path(t)[0]).reason
+    bad = np.flatnonzero(reasons != "")
+    if bad.size:
+        raise SuppleError(
+            f"trajectory at t = {t[bad[0]]:.3g} s: {reasons[bad[0]]}; the path of a Delta is that "
+            "of its platform (x, y, z in m): where motor angles are at hand, give "
+            "supple.forward(robot, theta).position of their samples"
+        )
+
+
 class _TipDeviation:
     """A robot led along a path, and how its tip gives way."""
 
@@ -213,6 +227,8 @@ class _TipDeviation:
         if path(0.0)[0].shape != (size,):
             given = path(0.0)[0].size
             raise SuppleError(f"path has {given} coordinates: {robot.name} needs {size}")
+        if self.platform:
+            _refuse_out_of_reach(robot, path)
         x = path(np.array([path.duration]))[0]
         where: Any = {"position" if self.platform else "theta": x}
         self.lowest = float(np.ravel(modes(robot, **where, count=1).frequency_hz)[0])

@@ -87,9 +87,10 @@ def check_text(found: Any) -> str:
     """What an engineer looks at first: reach, mass, lowest frequency, sag, holding efforts."""
     frequency = "" if found.frequency_hz is None else f"{number(found.frequency_hz)} Hz"
     sag = "" if found.sag is None else f"{number(MILLIMETRES * found.sag, 4)} mm"
+    worst = "the worst pose found, " if found.searched else ""
     reach = "" if found.reach is None else f"{number(found.reach, 4)} m"
     lines = [
-        f"Check of {found.robot.name} at {configuration(found.robot, found.theta)}",
+        f"Check of {found.robot.name} at {worst}{configuration(found.robot, found.theta)}",
         *labelled(
             [
                 ("reach", reach),
