@@ -158,12 +158,19 @@ class Box(Shape):
 
     def constants(self) -> Constants:
         """Outer minus inner rectangle; torsion by Bredt, 2 t b^2 h^2 / (b + h) on the mid-line."""
-        h, b, t = self.depth, self.width, self.wall
-        hi, bi = h - 2 * t, b - 2 * t
-        I_z, I_y = (b * h**3 - bi * hi**3) / 12, (h * b**3 - hi * bi**3) / 12
-        hm, bm = h - t, b - t
-        J_t = self.torsion_constant or 2 * t * (bm * hm) ** 2 / (bm + hm)
-        return Constants(h * b - hi * bi, I_z, I_y, J_t, I_z + I_y)
+        h = self.depth
+        b = self.width
+        t = self.wall
+        h_inner = h - 2 * t
+        b_inner = b - 2 * t
+        h_mid = h - t
+        b_mid = b - t
+
+        area = h * b - h_inner * b_inner
+        I_z = (b * h**3 - b_inner * h_inner**3) / 12
+        I_y = (h * b**3 - h_inner * b_inner**3) / 12
+        J_t = self.torsion_constant or 2 * t * (b_mid * h_mid) ** 2 / (b_mid + h_mid)
+        return Constants(area, I_z, I_y, J_t, I_z + I_y)
 
     def cowper(self, nu: float) -> tuple[float, float]:
         d, w = self.depth - self.wall, self.width - self.wall

@@ -89,28 +89,43 @@ class JointTree:
 
     def place(self, q: Array) -> TreeMotion:
         """Return every link at joint coordinates q (B, n), with the axes of its coordinates."""
-        B, n = len(q), len(self.parents)
-        R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
-        w, v = np.zeros((B, q.shape[1], 3)), np.zeros((B, q.shape[1], 3))
-        for i, j in enumerate(self.parents):
-            if j < 0:
-                R_end, p_end = np.eye(3), np.zeros(3)
+        batch = len(q)
+        links = len(self.parents)
+        R = np.empty((batch, links, 3, 3))
+        p = np.empty((batch, links, 3))
+        lengths = np.empty((batch, links))
+        turning_axes = np.zeros((batch, q.shape[1], 3))
+        sliding_axes = np.zeros((batch, q.shape[1], 3))
+
+        for i, parent in enumerate(self.parents):
+            # Where the link begins: at a place on its parent, or at its parent's end
+            if parent < 0:
+                R_root = np.eye(3)
+                p_root = np.zeros(3)
             else:
-                R_end, s = R[:, j], self.at[i]
-                p_end = p[:, j] + (L[:, j, None] if s is None else s) * R_end[:, :, 0]
-            p[:, i] = p_end + R_end @ self.p[i]
-            R[:, i], L[:, i] = R_end @ self.R[i], self.length[i]
-            for _, k in sorted((c.order, k) for k, c in enumerate(self.coordinates) if c.link == i):
-                c = self.coordinates[k]
-                if c.kind == "slide":
-                    v[:, k], L[:, i] = R[:, i] @ c.axis, q[:, k]
-                elif c.kind == "shift":
-                    v[:, k] = R[:, i] @ c.axis
-                    p[:, i] += q[:, k, None] * v[:, k]
+                R_root = R[:, parent]
+                station = self.at[i]
+                distance = lengths[:, parent, None] if station is None else station
+                p_root = p[:, parent] + distance * R_root[:, :, 0]
+            p[:, i] = p_root + R_root @ self.p[i]
+            R[:, i] = R_root @ self.R[i]
+            lengths[:, i] = self.length[i]
+
+            # Its joint's coordinates, one after the other
+            own = [k for k, c in enumerate(self.coordinates) if c.link == i]
+            for k in sorted(own, key=lambda k: self.coordinates[k].order):
+                coordinate = self.coordinates[k]
+                axis = R[:, i] @ coordinate.axis
+                if coordinate.kind == "slide":
+                    sliding_axes[:, k] = axis
+                    lengths[:, i] = q[:, k]
+                elif coordinate.kind == "shift":
+                    sliding_axes[:, k] = axis
+                    p[:, i] += q[:, k, None] * axis
                 else:
-                    w[:, k] = R[:, i] @ c.axis
-                    R[:, i] = R[:, i] @ axis_rotation(c.axis, q[:, k])
-        return TreeMotion(self, Placement(R, p, L), w, v)
+                    turning_axes[:, k] = axis
+                    R[:, i] = R[:, i] @ axis_rotation(coordinate.axis, q[:, k])
+        return TreeMotion(self, Placement(R, p, lengths), turning_axes, sliding_axes)
 
 
 @dataclass(frozen=True)

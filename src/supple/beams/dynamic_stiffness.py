@@ -99,14 +99,24 @@ def state_matrix(beam: Beam, omega: float) -> Array:
     """
     w2 = omega * omega
     A = np.zeros((12, 12))
-    A[0, 6], A[3, 9] = 1 / beam.EA, 1 / beam.GJ
-    A[1, 5], A[1, 7] = 1, 1 / beam.kGA[0]
-    A[2, 4], A[2, 8] = -1, 1 / beam.kGA[1]
-    A[4, 10], A[5, 11] = 1 / beam.EI[1], 1 / beam.EI[0]
-    A[6, 0] = A[7, 1] = A[8, 2] = -w2 * beam.m
+    # displacements and rotations
+    A[0, 6] = 1 / beam.EA
+    A[1, 5] = 1
+    A[1, 7] = 1 / beam.kGA[0]
+    A[2, 4] = -1
+    A[2, 8] = 1 / beam.kGA[1]
+    A[3, 9] = 1 / beam.GJ
+    A[4, 10] = 1 / beam.EI[1]
+    A[5, 11] = 1 / beam.EI[0]
+    # forces and moments
+    A[6, 0] = -w2 * beam.m
+    A[7, 1] = -w2 * beam.m
+    A[8, 2] = -w2 * beam.m
     A[9, 3] = -w2 * beam.rIp
-    A[10, 8], A[10, 4] = 1, -w2 * beam.rI[1]
-    A[11, 7], A[11, 5] = -1, -w2 * beam.rI[0]
+    A[10, 4] = -w2 * beam.rI[1]
+    A[10, 8] = 1
+    A[11, 5] = -w2 * beam.rI[0]
+    A[11, 7] = -1
     return A
 
 

@@ -81,24 +81,26 @@ class CalmMove(Timed, Trajectory):
 
     def along(self, t: Array) -> tuple[Array, Array]:
         """Return s and s'' at times (M,)."""
-        (s, v), a = self.law, self.acceleration
-        k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2)
-        d = t - self.t[k]
-        jerk = (a[k + 1] - a[k]) / (self.t[k + 1] - self.t[k])
-        return s[k] + d * v[k] + d**2 / 2 * a[k] + d**3 / 6 * jerk, a[k] + d * jerk
+        s, _, acceleration = self._law_at(t)
+        return s, acceleration
 
     def motion(self, t: Array) -> tuple[Array, Array, Array]:
-        (s, v), a = self.law, self.acceleration
-        k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2)
+        s, speed, acceleration = self._law_at(t)
+        distance = self.end - self.start
+        position = self.start + np.outer(s, distance)
+        return position, np.outer(speed, distance), np.outer(acceleration, distance)
+
+    def _law_at(self, t: Array) -> tuple[Array, Array, Array]:
+        """s, s' and s'' at times (M,); between two knots the jerk is constant."""
+        s_at_knots, v_at_knots = self.law
+        last = len(self.t) - 2
+        k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, last)
+        s = s_at_knots[k]
+        v = v_at_knots[k]
+        a = self.acceleration[k]
+        jerk = (self.acceleration[k + 1] - a) / (self.t[k + 1] - self.t[k])
         d = t - self.t[k]
-        jerk = (a[k + 1] - a[k]) / (self.t[k + 1] - self.t[k])
-        each = (
-            s[k] + d * v[k] + d**2 / 2 * a[k] + d**3 / 6 * jerk,
-            v[k] + d * a[k] + d**2 / 2 * jerk,
-            a[k] + d * jerk,
-        )
-        x, xd, xdd = (np.outer(value, self.end - self.start) for value in each)
-        return self.start + x, xd, xdd
+        return s + d * v + d**2 / 2 * a + d**3 / 6 * jerk, v + d * a + d**2 / 2 * jerk, a + d * jerk
 
 
 @dataclass(frozen=True)

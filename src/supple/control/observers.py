@@ -251,32 +251,65 @@ def _join_observer_and_gain(
     seen: Observer, K: Array, Ki: Array, joints: Array, period: float | None
 ) -> LinearController:
     """The law u = F r - K xh - Ki xi on an observer; xi' = theta - r as encoders show it."""
-    at, s, k, more = seen.plant, len(seen.A), seen.B.shape[1], Ki.shape[1]
-    rest = np.vstack([at.X, np.tile(at.U, ((s - len(at.X)) // k, 1))])  # efforts under way at rest
-    F, L = at.U + K @ rest, seen.gain
+    plant_at_rest = seen.plant
+    states = len(seen.A)
+    efforts = seen.B.shape[1]
+    integrals = Ki.shape[1]
+    L = seen.gain
+
+    # At rest under a reference, efforts that are still on their way through the delay are at rest
+    delayed = (states - len(plant_at_rest.X)) // efforts
+    rest = np.vstack([plant_at_rest.X, np.tile(plant_at_rest.U, (delayed, 1))])
+    F = plant_at_rest.U + K @ rest
+
+    # The estimate is xh = look x + direct y; the observer runs as x' = inner x + own u + feed y
     if period is None:
-        look, direct = np.eye(s), np.zeros_like(L)
-        inner, own, feed = seen.A - L @ seen.C, seen.B - L @ seen.D, L
+        look = np.eye(states)
+        direct = np.zeros_like(L)
+        inner = seen.A - L @ seen.C
+        own = seen.B - L @ seen.D
+        feed = L
+        step = 1.0
+        kept = 0.0
     else:
-        look, direct = np.eye(s) - L @ seen.C, L
-        inner, own, feed = seen.A @ look, seen.B, seen.A @ L
-    rate, kept = (1.0, 0.0) if period is None else (period, 1.0)
-    C, D = np.hstack([-K @ look, -Ki]), np.hstack([-K @ direct, F])
-    A = np.block([[inner, np.zeros((s, more))], [np.zeros((more, s)), kept * np.eye(more)]])
-    B = np.block([[feed, np.zeros((s, k))], [rate * joints, -rate * np.eye(k)[:more]]])
-    A[:s] += own @ C
-    B[:s] += own @ D
-    law = LinearController.about(at, A, B, C, D, period)
-    # Where an effort is cut off at its limit the observer sees what acts, not what was wanted, and
-    # the integrals are led to where the law would ask for just that, within a part of their time
-    cut = np.vstack([own, np.zeros((more, k))])
-    if more:
-        reset_time = float(np.linalg.norm(K[:, :k]) / np.linalg.norm(Ki))  # s
+        look = np.eye(states) - L @ seen.C
+        direct = L
+        inner = seen.A @ look
+        own = seen.B
+        feed = seen.A @ L
+        step = period
+        kept = 1.0
+
+    # States of the controller: those of the observer, then the integrals; inputs: y, then r
+    C = np.hstack([-K @ look, -Ki])
+    D = np.hstack([-K @ direct, F])
+    A = np.block(
+        [
+            [inner, np.zeros((states, integrals))],
+            [np.zeros((integrals, states)), kept * np.eye(integrals)],
+        ]
+    )
+    B = np.block(
+        [
+            [feed, np.zeros((states, efforts))],
+            [step * joints, -step * np.eye(efforts)[:integrals]],
+        ]
+    )
+    A[:states] += own @ C
+    B[:states] += own @ D
+    law = LinearController.about(plant_at_rest, A, B, C, D, period)
+
+    # Where an effort is cut off at its limit the observer is given the effort that acts, not the
+    # one that was wanted, and the integrals return to values for which the law asks for just that,
+    # within a part of their reset time
+    anti_windup = np.vstack([own, np.zeros((integrals, efforts))])
+    if integrals:
+        reset_time = float(np.linalg.norm(K[:, :efforts]) / np.linalg.norm(Ki))  # s
         rate_back = TRACKING / reset_time
         share = rate_back if period is None else min(1.0, rate_back * period)
-        cut[s:] = -share * np.linalg.pinv(Ki)
+        anti_windup[states:] = -share * np.linalg.pinv(Ki)
     delay = None if period is None else seen.delay
-    return replace(law, anti_windup=cut, delay=delay)
+    return replace(law, anti_windup=anti_windup, delay=delay)
 
 
 def _regular(name: str, matrix: Array) -> None:

@@ -91,20 +91,43 @@ def plant(model: Model, theta: ArrayLike, measures: Sequence[Output]) -> Plant:
     """Return a model at rest at theta with what is measured of it."""
     model = standing(model, theta)
     q, tau, A, B = at_rest(model, theta)
-    n, k, still = model.size, model.joints, np.zeros(model.size)
-    (dq, dqd), dtau = np.hsplit(A[n:], 2), B[n:]
-    C, D, y = [], [], []
+    size = model.size
+    joints = model.joints
+    zero_rates = np.zeros(size)
+
+    # Accelerations by coordinates, speeds and efforts
+    dq, dqd = np.hsplit(A[size:], 2)
+    dtau = B[size:]
+
+    # Outputs: qdd is replaced by what it is under these states and efforts
+    C = []
+    D = []
+    outputs_at_rest = []
     for output in measures:
-        by_q, by_qd, by_qdd, _ = slopes(model, output, (q, still, tau))
+        by_q, by_qd, by_qdd, _ = slopes(model, output, (q, zero_rates, tau))
         C.append(np.hstack([by_q + by_qdd @ dq, by_qd + by_qdd @ dqd]))
         D.append(by_qdd @ dtau)
-        y.append(evaluator(model, output)(q, still, still, np.zeros(6))[0])
-    # rest at another reference: dq q + dtau u = 0 with theta = r
-    unknown = np.hstack([dq[:, k:], dtau])
-    found = np.linalg.solve(unknown, -dq[:, :k])
-    X = np.vstack([np.eye(k), found[: n - k], np.zeros((n, k))])
-    rest = (X, np.asarray(found[n - k :], float), q, tau, np.concatenate(y))
-    return Plant(A, B, np.vstack(C), np.vstack(D), *rest, tuple(measures))
+        evaluate_output = evaluator(model, output)
+        outputs_at_rest.append(evaluate_output(q, zero_rates, zero_rates, np.zeros(6))[0])
+
+    # Rest at another reference r: dq q + dtau u = 0 with theta = r, for elastic q and u
+    unknown = np.hstack([dq[:, joints:], dtau])
+    solution = np.linalg.solve(unknown, -dq[:, :joints])
+    elastic = solution[: size - joints]
+    efforts = np.asarray(solution[size - joints :], float)
+    state_at_rest = np.vstack([np.eye(joints), elastic, np.zeros((size, joints))])
+    return Plant(
+        A,
+        B,
+        np.vstack(C),
+        np.vstack(D),
+        state_at_rest,
+        efforts,
+        q,
+        tau,
+        np.concatenate(outputs_at_rest),
+        tuple(measures),
+    )
 
 
 def weight(name: str, given: ArrayLike, size: int) -> Array:

@@ -55,19 +55,29 @@ class NamedConstants:
     def mass(self, name: str, M: Matrix) -> Matrix:
         """Return a (6, 6) mass from its ten parameters: mass, first moments, inertia."""
         m = self.scalar(f"m_{name}", M[0][0])
-        c = [
-            self.scalar(f"mc_{name}{AXES[a]}", x) for a, x in enumerate((M[1][5], M[2][3], M[0][4]))
-        ]
-        J = [
-            [
-                self.scalar(f"J_{name}{AXES[min(a, b)]}{AXES[max(a, b)]}", M[3 + a][3 + b])
-                for b in range(3)
-            ]
-            for a in range(3)
-        ]
-        S = [[0.0, c[2], _minus(c[1])], [_minus(c[2]), 0.0, c[0]], [c[1], _minus(c[0]), 0.0]]
-        top = [[m if a == b else 0.0 for b in range(3)] + S[a] for a in range(3)]
-        return top + [[S[b][a] for b in range(3)] + J[a] for a in range(3)]
+        cx = self.scalar(f"mc_{name}{AXES[0]}", M[1][5])
+        cy = self.scalar(f"mc_{name}{AXES[1]}", M[2][3])
+        cz = self.scalar(f"mc_{name}{AXES[2]}", M[0][4])
+
+        inertia: Matrix = []
+        for a in range(3):
+            row = []
+            for b in range(3):
+                symbol = f"J_{name}{AXES[min(a, b)]}{AXES[max(a, b)]}"
+                row.append(self.scalar(symbol, M[3 + a][3 + b]))
+            inertia.append(row)
+
+        # [[m I, S], [S', J]] with S the cross-product matrix of the first moments, transposed
+        S = [[0.0, cz, _minus(cy)], [_minus(cz), 0.0, cx], [cy, _minus(cx), 0.0]]
+        upper: Matrix = []
+        lower: Matrix = []
+        for a in range(3):
+            diagonal = [0.0, 0.0, 0.0]
+            diagonal[a] = m
+            column = [S[0][a], S[1][a], S[2][a]]
+            upper.append(diagonal + S[a])
+            lower.append(column + inertia[a])
+        return upper + lower
 
 
 def _minus(x: Scalar) -> Scalar:

@@ -73,18 +73,38 @@ def membrane(plies: list[tuple[float, float, Stiff]]) -> Membrane:
     of |A16| and |A26| over sqrt(A11 A66), zero for a balanced laminate.
     Source: [Jones1999], 2.6 and 4.3.
     """
-    A11 = A22 = A12 = A66 = A16 = A26 = total = mass = 0.0
+    A11 = A22 = A12 = A66 = A16 = A26 = 0.0
+    total_thickness = 0.0  # m
+    mass_per_area = 0.0  # kg/m^2
     for angle, t, (E1, E2, G12, nu12, rho) in plies:
+        # Reduced stiffness of the ply along its fibres
         rest = 1 - nu12**2 * E2 / E1
-        Q11, Q22, Q12 = E1 / rest, E2 / rest, nu12 * E2 / rest
-        c, s = math.cos(angle), math.sin(angle)
-        A11 += t * (Q11 * c**4 + 2 * (Q12 + 2 * G12) * (s * c) ** 2 + Q22 * s**4)
-        A22 += t * (Q11 * s**4 + 2 * (Q12 + 2 * G12) * (s * c) ** 2 + Q22 * c**4)
-        A12 += t * ((Q11 + Q22 - 4 * G12) * (s * c) ** 2 + Q12 * (s**4 + c**4))
-        A66 += t * ((Q11 + Q22 - 2 * Q12 - 2 * G12) * (s * c) ** 2 + G12 * (s**4 + c**4))
-        A16 += t * ((Q11 - Q12 - 2 * G12) * s * c**3 + (Q12 - Q22 + 2 * G12) * s**3 * c)
-        A26 += t * ((Q11 - Q12 - 2 * G12) * s**3 * c + (Q12 - Q22 + 2 * G12) * s * c**3)
-        total, mass = total + t, mass + t * rho
-    E, nu = (A11 - A12**2 / A22) / total, A12 / A22
-    coupling = max(abs(A16), abs(A26)) / math.sqrt(A11 * A66)
-    return Membrane(E, A66 / total, nu, mass / total, coupling)
+        Q11 = E1 / rest
+        Q22 = E2 / rest
+        Q12 = nu12 * E2 / rest
+
+        # Turned into the laminate's axes
+        c = math.cos(angle)
+        s = math.sin(angle)
+        mixed = (s * c) ** 2
+        fourth = s**4 + c**4
+        cross = 2 * (Q12 + 2 * G12) * mixed
+        along_fibres = Q11 - Q12 - 2 * G12
+        across_fibres = Q12 - Q22 + 2 * G12
+        A11 += t * (Q11 * c**4 + cross + Q22 * s**4)
+        A22 += t * (Q11 * s**4 + cross + Q22 * c**4)
+        A12 += t * ((Q11 + Q22 - 4 * G12) * mixed + Q12 * fourth)
+        A66 += t * ((Q11 + Q22 - 2 * Q12 - 2 * G12) * mixed + G12 * fourth)
+        A16 += t * (along_fibres * s * c**3 + across_fibres * s**3 * c)
+        A26 += t * (along_fibres * s**3 * c + across_fibres * s * c**3)
+
+        total_thickness += t
+        mass_per_area += t * rho
+
+    return Membrane(
+        E=(A11 - A12**2 / A22) / total_thickness,
+        G=A66 / total_thickness,
+        nu=A12 / A22,
+        density=mass_per_area / total_thickness,
+        coupling=max(abs(A16), abs(A26)) / math.sqrt(A11 * A66),
+    )

@@ -167,27 +167,49 @@ def wave_numbers(beam: Beam, omega: float) -> tuple[float, float]:
 
     With EI = inf excluded and kGA = inf allowed both are alpha^2 of (B.5) for Euler-Bernoulli.
     """
-    m, EI, kGA, rI = beam.m, beam.EI[0], beam.kGA[0], beam.rI[0]
+    m = beam.m
+    EI = beam.EI[0]
+    kGA = beam.kGA[0]
+    rI = beam.rI[0]
     w2 = omega**2
-    mean, split = w2 * (rI / EI + m / kGA) / 2, w2 * (rI / EI - m / kGA) / 2
+    mean = w2 * (rI / EI + m / kGA) / 2
+    split = w2 * (rI / EI - m / kGA) / 2
     second = mean + math.sqrt(split**2 + w2 * m / EI)
-    return w2 * m / EI * (1 - w2 * rI / kGA) / second, second  # no cancellation near omega_lim
+    # The product of both is known: no cancellation near omega_lim
+    product = w2 * m / EI * (1 - w2 * rI / kGA)
+    return product / second, second
 
 
 def _bending(beam: Beam, omega: float, x: float) -> Array:
     """V, Psi, shear force and moment at x, (4, 4) over A_1..A_4: Eqs. (32), (36), (2)."""
-    first, second = wave_numbers(beam, omega)
-    b, f = omega**2 * beam.m / beam.kGA[0], omega**2 * beam.m
-    l1, l2 = math.sqrt(abs(first)), math.sqrt(second)
-    sign = 1 if first > 0 else -1
-    C, S = (math.cosh, math.sinh) if first > 0 else (math.cos, math.sin)
-    t1, t2 = (l1**2 + sign * b) / l1, (l2**2 - b) / l2
-    c1, s1, c2, s2 = C(l1 * x), S(l1 * x), math.cos(l2 * x), math.sin(l2 * x)
     EI = beam.EI[0]
+    inertia = omega**2 * beam.m  # force per displacement and length
+    b = inertia / beam.kGA[0]
+
+    # lambda_1 and lambda_2; above omega_lim the first pair of functions oscillates too
+    first, second = wave_numbers(beam, omega)
+    l1 = math.sqrt(abs(first))
+    l2 = math.sqrt(second)
+    if first > 0:
+        sign = 1
+        c1 = math.cosh(l1 * x)
+        s1 = math.sinh(l1 * x)
+    else:
+        sign = -1
+        c1 = math.cos(l1 * x)
+        s1 = math.sin(l1 * x)
+    c2 = math.cos(l2 * x)
+    s2 = math.sin(l2 * x)
+
+    # Rotation per displacement of each pair, then the four rows
+    t1 = (l1**2 + sign * b) / l1
+    t2 = (l2**2 - b) / l2
+    moment1 = EI * l1 * sign * t1
+    moment2 = EI * l2 * t2
     V = [c1, s1, c2, s2]
     Psi = [sign * t1 * s1, t1 * c1, -t2 * s2, t2 * c2]
-    T = [-f / l1 * s1, -sign * f / l1 * c1, -f / l2 * s2, f / l2 * c2]
-    M = [EI * l1 * sign * t1 * c1, EI * l1 * sign * t1 * s1, -EI * l2 * t2 * c2, -EI * l2 * t2 * s2]
+    T = [-inertia / l1 * s1, -sign * inertia / l1 * c1, -inertia / l2 * s2, inertia / l2 * c2]
+    M = [moment1 * c1, moment1 * s1, -moment2 * c2, -moment2 * s2]
     return np.array([V, Psi, T, M])
 
 

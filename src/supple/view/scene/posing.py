@@ -41,26 +41,34 @@ def exaggeration(scene: Scene, motion: Array) -> float:
     """Return the factor that draws a motion (n, P, 6) well: the scene's, or by LARGEST."""
     if scene.true_scale or scene.scale is not None:
         return scene.scale or 1.0
-    u = float(np.linalg.norm(motion[..., :3], axis=-1).max())
-    phi = float(np.linalg.norm(motion[..., 3:], axis=-1).max())
-    limits = [LARGEST * scene.extent / u if u else np.inf, LARGEST_TURN / phi if phi else np.inf]
-    return min(limits) if np.isfinite(min(limits)) else 0.0
+    largest_displacement = float(np.linalg.norm(motion[..., :3], axis=-1).max())
+    largest_rotation = float(np.linalg.norm(motion[..., 3:], axis=-1).max())
+    factors = []
+    if largest_displacement:
+        factors.append(LARGEST * scene.extent / largest_displacement)
+    if largest_rotation:
+        factors.append(LARGEST_TURN / largest_rotation)
+    smallest = min(factors, default=np.inf)
+    return smallest if np.isfinite(smallest) else 0.0
 
 
 def bend(track: Track, v: int, motion: Array, scale: float) -> BentLinks:
     """Return the sections at pose v of a track, moved by scale times motion (n, P, 6)."""
-    # (n, 3, 3) rotations of unit quaternions (n, 4)
-    q = track.quaternion[v]
-    w, x, y, z = q.T
+    R = _rotation_matrices(track.quaternion[v])
+    local = bend_in_place(track.L[v], motion, scale)
+    centre = track.p[v][:, None] + np.einsum("nij,npj->npi", R, local.centre)
+    return BentLinks(centre, R[:, None] @ local.R)
+
+
+def _rotation_matrices(quaternions: Array) -> Array:
+    """Rotations (n, 3, 3) of unit quaternions (n, 4), w first."""
+    w, x, y, z = quaternions.T
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
     ]
-    rotations = np.moveaxis(np.array(rows), -1, 0)
-    local, R = bend_in_place(track.L[v], motion, scale), rotations
-    centre = track.p[v][:, None] + np.einsum("nij,npj->npi", R, local.centre)
-    return BentLinks(centre, R[:, None] @ local.R)
+    return np.moveaxis(np.array(rows), -1, 0)
 
 
 def ends(track: Track) -> Array:

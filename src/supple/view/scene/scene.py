@@ -165,15 +165,23 @@ def quaternions(R: Array) -> Array:
 
     The eigenvector of the largest eigenvalue of Bar-Itzhack's matrix, safe at half turns.
     """
-    K = np.zeros((*R.shape[:-2], 4, 4))
-    xx, yy, zz = (R[..., k, k] for k in range(3))
-    K[..., 0, 0], K[..., 1, 1] = xx + yy + zz, xx - yy - zz
-    K[..., 2, 2], K[..., 3, 3] = yy - xx - zz, zz - xx - yy
-    K[..., 1, 0], K[..., 2, 0] = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0]
-    K[..., 3, 0], K[..., 2, 1] = R[..., 1, 0] - R[..., 0, 1], R[..., 0, 1] + R[..., 1, 0]
-    K[..., 3, 1], K[..., 3, 2] = R[..., 0, 2] + R[..., 2, 0], R[..., 1, 2] + R[..., 2, 1]
-    found: Array = np.linalg.eigh(K, UPLO="L")[1][..., -1]
-    return found
+    xx = R[..., 0, 0]
+    yy = R[..., 1, 1]
+    zz = R[..., 2, 2]
+    K = np.zeros((*R.shape[:-2], 4, 4))  # symmetric: the lower triangle is enough
+    K[..., 0, 0] = xx + yy + zz
+    K[..., 1, 1] = xx - yy - zz
+    K[..., 2, 2] = yy - xx - zz
+    K[..., 3, 3] = zz - xx - yy
+    K[..., 1, 0] = R[..., 2, 1] - R[..., 1, 2]
+    K[..., 2, 0] = R[..., 0, 2] - R[..., 2, 0]
+    K[..., 3, 0] = R[..., 1, 0] - R[..., 0, 1]
+    K[..., 2, 1] = R[..., 0, 1] + R[..., 1, 0]
+    K[..., 3, 1] = R[..., 0, 2] + R[..., 2, 0]
+    K[..., 3, 2] = R[..., 1, 2] + R[..., 2, 1]
+    _, eigenvectors = np.linalg.eigh(K, UPLO="L")
+    largest: Array = eigenvectors[..., -1]
+    return largest
 
 
 @dataclass(frozen=True)
