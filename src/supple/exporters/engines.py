@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import eigh, lu_factor, lu_solve
 
 from ..architectures.kinds import architecture_of
 from ..beams.basis import AssumedModes
@@ -37,7 +37,9 @@ from .mujoco_model import (
     Mujoco,
     chain_model,
     constraint_rows,
+    joint_stiffness,
     loaded_model,
+    mass_matrix,
     pose_model,
     structure_matrices,
 )
@@ -53,6 +55,8 @@ PEAK_TURN = 0.02  # rad: peak acceleration of a joint in the short motion, times
 STEP_OVER_PERIOD = (
     1.5  # time step of rk4 times the highest angular frequency; it is stable below 2.8
 )
+MIDPOINT_STEPS = 200  # in the short motion; twice as many follow, and the two are extrapolated
+MIDPOINT_ITERATIONS = 60
 SHAKEN_PART = 0.6  # of a pulse of force: when the vibration under it is compared
 UNIT_FORCE = np.array([0.0, 1.0, 0.0])  # N, on the tip of robots without weight
 
@@ -318,24 +322,17 @@ class MujocoEngine(Engine):
     @staticmethod
     def _motion(asked: Asked, mesh: int, fastest: float) -> Array:
         """Displacement (3,) of the tip in the short motion; `fastest`: highest omega, rad/s."""
-        import mujoco
-
         tree = chain_model(asked.weightless, asked.theta, mesh, 0.0, [])
-        model = loaded_model(ElementTree.tostring(tree, "unicode"))
-        data = pose_model(model, asked.weightless, asked.theta)
-        start = np.array(data.site("tip").xpos)
-        duration = asked.motion.duration
-        steps = max(int(np.ceil(duration * fastest / STEP_OVER_PERIOD)), 200)
-        model.opt.timestep = duration / steps
-        model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
-        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
-        model.actuator_ctrllimited[:] = 0
-        model.eq_solref[:, 0] = 4 * model.opt.timestep  # constraints as hard as the step allows
-        for k in range(steps):
-            data.ctrl[:] = asked.motion.effort((k + 0.5) * model.opt.timestep)
-            mujoco.mj_step(model, data)
-        mujoco.mj_forward(model, data)
-        return np.asarray(np.array(data.site("tip").xpos) - start)
+        text = ElementTree.tostring(tree, "unicode")
+        model = loaded_model(text)
+        if model.dof_frictionloss.any():  # dry friction is one of MuJoCo's own soft constraints
+            return mujoco_steps(model, asked, fastest)
+
+        # Implicit steps: the error falls with the square of the step, and two lengths of it
+        # leave the fourth power
+        coarse = midpoint_steps(model, asked, MIDPOINT_STEPS)
+        fine = midpoint_steps(model, asked, 2 * MIDPOINT_STEPS)
+        return np.asarray(fine + (fine - coarse) / 3)
 
     @staticmethod
     def _deflection(asked: Asked, model: Any, data: Any) -> Array:
@@ -349,6 +346,104 @@ class MujocoEngine(Engine):
         _, K, _ = structure_matrices(model, data)
         moved = basis @ np.linalg.lstsq(K, basis.T @ load[free], rcond=1e-12)[0]
         return np.asarray(J[:, free] @ moved)
+
+
+def mujoco_steps(model: Any, asked: Asked, fastest: float) -> Array:
+    """Displacement (3,) of the tip in the short motion by MuJoCo's own steps (rk4).
+
+    They are explicit: the highest frequency of the chain, `fastest` (rad/s), sets their length.
+    """
+    import mujoco
+
+    data = pose_model(model, asked.weightless, asked.theta)
+    start = np.array(data.site("tip").xpos)
+    duration = asked.motion.duration
+    steps = max(int(np.ceil(duration * fastest / STEP_OVER_PERIOD)), 200)
+    model.opt.timestep = duration / steps
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
+    model.actuator_ctrllimited[:] = 0
+    model.eq_solref[:, 0] = 4 * model.opt.timestep  # constraints as hard as the step allows
+    for k in range(steps):
+        data.ctrl[:] = asked.motion.effort((k + 0.5) * model.opt.timestep)
+        mujoco.mj_step(model, data)
+    mujoco.mj_forward(model, data)
+    return np.asarray(np.array(data.site("tip").xpos) - start)
+
+
+def midpoint_steps(model: Any, asked: Asked, steps: int) -> Array:
+    """Displacement (3,) of the tip in the short motion by the implicit midpoint rule.
+
+    Mass matrix, forces and Jacobians of closures are MuJoCo's at every midpoint. The closures hold
+    exactly, and steps may be longer than the fastest vibration of the chain: MuJoCo's own
+    explicit steps take minutes for chains of spatial links with loops.
+
+    Each step solves, by Newton's method with the matrix of the start, for the next velocities v':
+
+        M (v' - v) / h + bias = passive + actuators + J^T lambda,    J (v + v') / 2 = 0
+    """
+    import mujoco
+
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
+    model.actuator_ctrllimited[:] = 0
+    data = pose_model(model, asked.weightless, asked.theta)
+    start = np.array(data.site("tip").xpos)
+    h = asked.motion.duration / steps
+
+    # Rows of closures that say the same are combined to independent ones
+    J, _ = constraint_rows(model, data)
+    independent = np.zeros((0, 0))
+    if len(J):
+        U, sizes, _ = np.linalg.svd(J, full_matrices=False)
+        independent = U[:, sizes > 1e-9 * sizes.max()].T
+    rows = len(independent)
+    J = independent @ J if rows else np.zeros((0, model.nv))
+
+    # Matrix of Newton's method: that of the unbent robot at the start
+    stiffness = np.zeros(model.nv)
+    for number in range(model.njnt):
+        stiffness[model.jnt_dofadr[number]] = joint_stiffness(model, number)
+    matrix = np.zeros((model.nv + rows, model.nv + rows))
+    matrix[: model.nv, : model.nv] = mass_matrix(model, data) / h
+    damping = np.asarray(model.dof_damping).reshape(model.nv, -1)[:, 0]
+    matrix[: model.nv, : model.nv] += np.diag(h / 4 * stiffness + damping / 2)
+    matrix[: model.nv, model.nv :] = -J.T
+    matrix[model.nv :, : model.nv] = J / 2
+    factors = lu_factor(matrix)
+
+    tolerance = 1e-9 * PEAK_TURN / asked.motion.duration  # of v, rad/s or m/s
+    q = np.array(data.qpos)
+    v = np.zeros(model.nv)
+    change = np.zeros(model.nv)  # of v in the step before: where the next one is looked for
+    multipliers = np.zeros(rows)
+    momentum = np.zeros(model.nv)
+    for k in range(steps):
+        data.ctrl[:] = asked.motion.effort((k + 0.5) * h)
+        v_next = v + change
+        for _ in range(MIDPOINT_ITERATIONS):
+            middle = (v + v_next) / 2
+            data.qpos[:] = q + h / 2 * middle
+            data.qvel[:] = middle
+            mujoco.mj_fwdPosition(model, data)
+            mujoco.mj_fwdVelocity(model, data)
+            mujoco.mj_fwdActuation(model, data)
+            J = independent @ constraint_rows(model, data)[0] if rows else J
+            mujoco.mj_mulM(model, data, momentum, v_next - v)
+            unbalanced = momentum / h + data.qfrc_bias - data.qfrc_passive - data.qfrc_actuator
+            unbalanced -= J.T @ multipliers
+            correction = lu_solve(factors, np.concatenate([unbalanced, J @ middle]))
+            v_next = v_next - correction[: model.nv]
+            multipliers = multipliers - correction[model.nv :]
+            if float(np.abs(correction[: model.nv]).max()) <= tolerance:
+                break
+        else:
+            raise SuppleError(f"a step of {asked.robot.name} in MuJoCo does not converge")
+        q = q + h * (v + v_next) / 2
+        change = v_next - v
+        v = v_next
+    data.qpos[:] = q
+    mujoco.mj_kinematics(model, data)
+    return np.asarray(np.array(data.site("tip").xpos) - start)
 
 
 def held_basis(model: Any, data: Any) -> tuple[list[int], Array]:

@@ -39,8 +39,10 @@ __all__ = [
     "Mujoco",
     "chain_model",
     "constraint_rows",
+    "joint_stiffness",
     "joint_values",
     "loaded_model",
+    "mass_matrix",
     "pose_model",
     "structure_matrices",
 ]
@@ -604,7 +606,7 @@ def pose_model(model: Any, robot: Robot, theta: Array) -> Any:
     loose = []
     for number in range(model.njnt):
         dof = int(model.jnt_dofadr[number])
-        if dof not in held and not _stiffness_of(model, number):
+        if dof not in held and not joint_stiffness(model, number):
             loose.append(dof)
     for _ in range(50):
         mujoco.mj_forward(model, data)
@@ -642,7 +644,7 @@ def joint_values(robot: Robot, theta: Array) -> dict[str, float]:
     return named
 
 
-def _stiffness_of(model: Any, number: int) -> float:
+def joint_stiffness(model: Any, number: int) -> float:
     """Linear stiffness of a joint, whatever else its spring has."""
     return float(np.ravel(model.jnt_stiffness[number])[0])
 
@@ -676,7 +678,7 @@ def structure_matrices(model: Any, data: Any) -> tuple[Array, Array, float]:
     motors = {int(joint) for joint in model.actuator_trnid[:, 0]}
     for number in range(model.njnt):
         dof = int(model.jnt_dofadr[number])
-        K[dof] = _stiffness_of(model, number)
+        K[dof] = joint_stiffness(model, number)
         if number in motors:
             held.append(dof)
     free = [k for k in range(model.nv) if k not in held]

@@ -79,3 +79,29 @@ def test_what_cannot_be_asked_is_said() -> None:
     assert "loops" in table.skipped[0]
     with pytest.raises(supple.SuppleError, match="engines holds 'gazebo'"):
         supple.validate("industrial-3", None, ["gazebo"])
+
+
+def test_implicit_steps_move_as_mujocos_own() -> None:
+    pytest.importorskip("mujoco")
+    from xml.etree import ElementTree
+
+    from supple.exporters.engines import Asked, midpoint_steps, mujoco_steps
+    from supple.exporters.export import certified_frequencies, default_pose
+    from supple.exporters.mujoco_model import (
+        chain_model,
+        loaded_model,
+        pose_model,
+        structure_matrices,
+    )
+
+    robot = supple.load("four-bar")
+    theta = default_pose(robot, None)
+    asked = Asked(robot, theta, certified_frequencies(robot, theta, 1))
+    tree = chain_model(asked.weightless, theta, 4, 0.0, [])
+    model = loaded_model(ElementTree.tostring(tree, "unicode"))
+    fastest = structure_matrices(model, pose_model(model, asked.weightless, theta))[2]
+    own = mujoco_steps(model, asked, fastest)
+    errors = [np.linalg.norm(midpoint_steps(model, asked, n) - own) for n in (100, 200)]
+    size = np.linalg.norm(own)
+    assert errors[1] < 2e-5 * size
+    assert errors[1] < 0.3 * errors[0]
