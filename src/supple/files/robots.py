@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +119,51 @@ def load(
         return _with_sidecar(_text(place), given, place, lenient)
     if sidecar is not None:
         raise SuppleError(f"sidecar is for a URDF: {name} is a robot file, which says it all")
-    return _robot(document._replace(data=judge_inertias(document.data, lenient)), name)
+    judged = judge_inertias(document.data, lenient)
+    folder = os.path.dirname(os.path.abspath(name))
+    seen_from_file = _with_mesh_names(judged, lambda mesh: os.path.join(folder, mesh))
+    return _robot(document._replace(data=seen_from_file), name)
+
+
+def _with_mesh_names(data: Any, rename: Callable[[str], str]) -> Any:
+    """Return the data of a robot file with other names of the meshes in its `visuals`."""
+    if isinstance(data, list):
+        return [_with_mesh_names(part, rename) for part in data]
+    if not isinstance(data, Mapping):
+        return data
+    changed = dict(data)
+    for key, value in data.items():
+        if key == "visuals" and isinstance(value, list):
+            changed[key] = [_with_mesh_name(visual, rename) for visual in value]
+        else:
+            changed[key] = _with_mesh_names(value, rename)
+    return changed
+
+
+def _with_mesh_name(visual: Any, rename: Callable[[str], str]) -> Any:
+    if not isinstance(visual, Mapping) or not isinstance(visual.get("mesh"), str):
+        return visual
+    return {**visual, "mesh": rename(visual["mesh"])}
+
+
+def _relative_to(folder: str) -> Callable[[str], str]:
+    """Return how a file in a folder names meshes: as seen from there, where both can move as one.
+
+    A mesh that shares no folder but the root with the file keeps its whole name.
+    """
+
+    def rename(mesh: str) -> str:
+        if not os.path.isabs(mesh):
+            return mesh
+        try:
+            shared = os.path.commonpath([mesh, folder])
+        except ValueError:  # two drives
+            return mesh
+        if os.path.dirname(shared) == shared:  # the root
+            return mesh
+        return Path(os.path.relpath(mesh, folder)).as_posix()
+
+    return rename
 
 
 def _with_sidecar(text: str, sidecar: Sidecar, where: str, lenient: bool) -> Robot:
@@ -243,7 +287,8 @@ def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     robot : Robot
         Robot to write.
     path : str or path, optional
-        File to write as well.
+        File to write as well. Meshes are named as seen from its folder, so that both can be moved
+        together.
 
     Returns
     -------
@@ -257,9 +302,13 @@ def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     >>> print(text.splitlines()[0])
     supple: 1
     """
-    text = write(as_plain_data(robot))
-    if path is not None:
-        write_text(check_place(path), text)
+    data = as_plain_data(robot)
+    if path is None:
+        return write(data)
+    place = check_place(path)
+    folder = os.path.dirname(os.path.abspath(place))
+    text = write(_with_mesh_names(data, _relative_to(folder)))
+    write_text(place, text)
     return text
 
 

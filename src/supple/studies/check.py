@@ -37,6 +37,7 @@ __all__ = ["Check", "check", "stresses"]
 Array = NDArray[np.float64]
 WORST_POSES = 64  # tried in each round of the search for the worst pose
 WORST_ROUNDS = 5  # each in a box of a quarter of the size
+MOST_SEARCHED = 30  # joints up to which the worst pose is looked for unasked
 # Below and above these a number is more likely in another unit: key, least, most, its own unit.
 PLAUSIBLE: tuple[tuple[str, float, float, str], ...] = (
     ("young_modulus", 1e6, 2e12, "Pa"),
@@ -174,9 +175,9 @@ def check(
         Look for the pose within the joint limits at which the tip sags most, or where nothing sags
         at which the first frequency is lowest, and take that one. It is found among some hundred
         poses and then nearby: no pose that is much worse is likely, none is excluded. Default:
-        where no pose is given, and the robot has no loops. One with loops, whose worst pose is next
-        to a singular one unless its motors have limits, is asked at its usual pose; `worst=False`
-        asks at zero.
+        where no pose is given, and the robot has no loops and at most 30 joints. One with loops,
+        whose worst pose is next to a singular one unless its motors have limits, is asked at its
+        usual pose; `worst=False` asks at zero.
 
     Returns
     -------
@@ -193,7 +194,8 @@ def check(
     if worst and given:
         raise SuppleError("worst looks for the pose itself: leave theta and position out")
     if worst is None:
-        worst = not given and not _has_loops(robot)
+        few = len(architecture_of(robot).motors) <= MOST_SEARCHED
+        worst = few and not given and not _has_loops(robot)
     pose: dict[str, Any] = {"theta": theta, "position": position}
     if worst:
         with warnings.catch_warnings():
