@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -103,13 +104,12 @@ def _print(found: Statics, where: dict[str, Any]) -> None:
     gravity = ", ".join(f"{g:g}" for g in found.robot.gravity)
     say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
     say(f"base axes, gravity {gravity} m/s^2\n")
-    moved = [*found.tip_displacement, *found.tip_rotation]
-    units = ["m"] * 3 + ["rad"] * 3
-    print_table(
-        ("tip", "moves>", "unit"),
-        [(axis, u, unit) for axis, u, unit in zip(AXES, tidy(moved, 6), units, strict=True)],
-    )
-    if not any(moved):
+    displacements = tidy([1e3 * x for x in found.tip_displacement], 6)  # mm
+    rotations = tidy([math.degrees(x) for x in found.tip_rotation], 6)
+    rows = [(axis, moved, "mm") for axis, moved in zip(AXES[:3], displacements, strict=True)]
+    rows += [(axis, turned, "deg") for axis, turned in zip(AXES[3:], rotations, strict=True)]
+    print_table(("tip", "moves>", "unit"), rows)
+    if not found.tip_displacement.any() and not found.tip_rotation.any():
         say("Nothing loads it: give --force, --moment or --gravity.")
     say("\nCompliance: motion (m, rad) per unit force (N) and moment (N m) on the tip")
     cells = tidy(found.compliance.ravel(), 4)
