@@ -17,7 +17,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs import Feedback
+from ...errors import SuppleError
+from ..inputs import Feedback, StoppedError
 from ..plan import Chunk, RunPlan
 from ..spectrum import Spectrum
 from .collocated import STAGES, USUAL, C, CollocationSteps
@@ -29,6 +30,7 @@ __all__ = ["Gauss"]
 Array = NDArray[np.float64]
 MAX_PHASE_PER_STEP = 0.9  # rad of the fastest rate excited in a step: 5e-6 of a rad is lost in one
 SAMPLES_PER_BLOCK = 64  # samples whose inputs are read at once
+SAMPLES_PER_CHUNK = 16  # samples that are looked at together: dead points, faults, limits
 MIN_STEPS_PER_PIECE = 4  # steps between two switches of the input
 
 
@@ -56,7 +58,7 @@ class Gauss(Stepper):
         return super().refusal(plan, x)
 
     def run(self, plan: RunPlan, x: Array, step: float) -> Iterator[Chunk]:
-        """Yield state after state."""
+        """Yield states, some at once: what looks at each chunk of them costs as much as steps."""
         if isinstance(plan.tau, Feedback):
             yield from follow_law(plan, plan.tau, x, step)
             return
@@ -72,10 +74,21 @@ class Gauss(Stepper):
                 t = ends[0] + np.concatenate([[0.0], np.cumsum(h)[:-1]])
                 at = t[:, None] + h[:, None] * np.append(C, 1 - 1e-9)
                 u = plan.inputs(at.ravel()).reshape(len(t), STAGES + 1, -1)
-                done, place = np.cumsum(counts) - 1, a
+                done = np.cumsum(counts) - 1
+                states: list[Array] = []
+                place = a + 1  # of the first of these states
                 for k in range(len(t)):
-                    q, qd, power = system.step(float(t[k]), float(h[k]), (q, qd), u[k])
+                    try:
+                        q, qd, power = system.step(float(t[k]), float(h[k]), (q, qd), u[k])
+                    except (StoppedError, SuppleError):
+                        if states:  # who catches it goes on from the last of them
+                            yield Chunk(place, np.array(states))
+                        raise
                     work += power
                     if k == done[0]:
-                        done, place = done[1:], place + 1
-                        yield Chunk(place, np.concatenate([q, qd, [work], system.near])[None])
+                        done = done[1:]
+                        states.append(np.concatenate([q, qd, [work], system.near]))
+                    if states and (len(states) == SAMPLES_PER_CHUNK or not len(done)):
+                        yield Chunk(place, np.array(states))
+                        place += len(states)
+                        states = []
