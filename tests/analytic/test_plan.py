@@ -320,6 +320,40 @@ def test_a_delta_is_planned_and_tried() -> None:
     assert trial.residual < 1e-3
 
 
+@pytest.mark.slow
+def test_two_arms_are_planned_beside_their_stops() -> None:
+    """Twenty coordinates were refused after a minute; simulate ends a run that touches a stop."""
+    model = supple.build(supple.load("two-arms"), supple.AssumedModes(1))
+    start = [0.0, 0.5236, -1.2217, 0.5236, -1.2217]
+    end = [0.183, 0.7084, -1.2125, 0.3951, -1.4894]
+    found = supple.plan(model, start, end, 1.0, search_time=40.0)
+    for joint, motor in enumerate(model.motors):
+        if motor.limits is not None:
+            low, high = motor.limits
+            assert low < found.q[:, joint].min()
+            assert found.q[:, joint].max() < high
+    run = supple.simulate(model, tau=found.tau, q0=found.q[0])
+    assert run.t[-1] == pytest.approx(1.0)
+    assert run.q[-1, :5] == pytest.approx(end, abs=0.002 * np.ptp(np.subtract(end, start)))
+    assert np.abs(run.qd[-1, :5]).max() < 0.01 * np.abs(run.qd[:, :5]).max()
+    assert found.residual < 1e-3
+
+
+@pytest.mark.slow
+def test_splines_cost_hardly_more_than_collocation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same least effort by two programmes: splines begin more smoothly, so they cost more."""
+    from supple.studies.drive import plan as module
+
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    by_collocation = supple.plan(model, [0, 0], [0.5, 0.3], 3.0)
+    monkeypatch.setattr(module, "MANY_FOR_COLLOCATION", 1)
+    by_splines = supple.plan(model, [0, 0], [0.5, 0.3], 3.0)
+    assert by_splines.residual < 1e-3
+    assert replayed(by_splines)[:2] == pytest.approx([0.5, 0.3], abs=5e-4)
+    assert by_collocation.effort < by_splines.effort * (1 + 1e-3)
+    assert by_splines.effort < 1.03 * by_collocation.effort
+
+
 def test_a_search_ends_with_its_time() -> None:
     model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(2))
     with pytest.raises(supple.SuppleError, match=r"0\.05 s of search.*search_time"):

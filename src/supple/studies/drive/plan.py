@@ -1,7 +1,9 @@
 """Which move is best: rest to rest in the least time, or the gentlest in a given one.
 
 The move begins and ends in equilibrium, bending included, so that nothing is left to ring. It is
-found by collocation (`collocation`), in steps that each begin from a motion that exists:
+found by collocation (`collocation`); robots with many coordinates are planned by smooth
+splines of their joints instead (`spline_moves`), which fast modes follow. Both take steps that each
+begin from a motion that exists:
 
 1. the quintic of the joints, its bending quasi-static, with the efforts of inverse dynamics;
 2. the least effort in that time without limits; where it keeps all limits it is the answer;
@@ -46,6 +48,7 @@ from .collocation import (
 )
 from .plan_trial import PlanTrial, bent_form, deflection_forms, plan_trial, stress_rows
 from .shooting import Shooting
+from .spline_moves import MoveLimits, OutOfTimeError, SplineMove, SplineProgramme
 
 __all__ = ["Plan", "plan"]
 
@@ -66,6 +69,14 @@ SAMPLES_OF_AN_INTERVAL = 8  # of smooth efforts, which are linear between these
 SMALL_PART = 1 / 16  # of a move, in which the equations are nearly linear
 HOPELESS = 0.5  # a residual that no correction of the end will mend
 CORRECTIONS = 3  # of the end of the move by what its replay missed
+MANY_FOR_COLLOCATION = 12  # coordinates of models that are planned by splines
+LEAST_SAMPLES = 400  # of a move by splines
+MOST_SPLINE_STEPS = 60
+FEW_STEPS = 10  # from a motion that is nearly the answer
+TIGHTENINGS = 2  # of efforts that pass their limits between the Gauss points
+SMALL_EXCESS = 1e-3  # of efforts, which are cut off
+AIM_WANTED = 1e-4  # a residual that is aimed for by corrections of a move by splines
+STOP_MARGIN = 2e-3  # of the travel, by which joints stay away from their stops
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,16 +302,33 @@ class _Grid:
     smooth: bool = False
 
 
-class _OutOfTimeError(SuppleError):
-    """The time of the search is over."""
-
-
 @dataclass(frozen=True)
 class _Replay:
     """What the efforts of a motion do: the residual, and the errors of q and qd T at the end."""
 
     residual: float
     end_error: Array
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A move as it may be returned.
+
+    Attributes:
+        t, q, qd, efforts: at the times of the plan.
+        q_at: coordinates of the move at places s = t / T.
+    """
+
+    t: Array
+    q: Array
+    qd: Array
+    efforts: Array
+    q_at: Callable[[Array], Array]
+
+    @property
+    def duration(self) -> float:
+        """In seconds."""
+        return float(self.t[-1])
 
 
 class _Planner:
@@ -327,19 +355,20 @@ class _Planner:
         self.search_time = search_time
         self.deadline = time.thread_time() + search_time
         self.report = report
+        self._task: Collocation | None = None
         self.more_periods = 0  # of the slowest unresolved mode in an interval of the efforts
         self.ends = [np.asarray(static_state(self.model, theta), float) for theta in (start, end)]
         if not np.abs(self.ends[1][:k] - self.ends[0][:k]).any():
             raise SuppleError("start and end are the same: there is no move to plan")
 
         zero = np.zeros(model.size)
-        rest = [self.model.inverse_dynamics(q, zero, zero)[:k] for q in self.ends]
+        self.rest = np.array([self.model.inverse_dynamics(q, zero, zero)[:k] for q in self.ends])
         forms = [*deflection_forms(model, limits["deflection"])]
         forms += [
             (row[None], np.zeros((1, model.size, model.size)))
             for row in stress_rows(model, limits["stress"])
         ]
-        self._check_rest(rest, forms)
+        self._check_rest(forms)
 
         allowed = [list(motor.limits or (-np.inf, np.inf)) for motor in model.motors]
         low, high = np.array(allowed, float).reshape(-1, 2).T
@@ -352,30 +381,62 @@ class _Planner:
                     f"{model.chain.motors[joint]}: {q[joint]:.4g}, allowed are {low[joint]:g} to "
                     f"{high[joint]:g}"
                 )
-        functions = self.model.functions
-        equations = functions.cached("plan equations", PointEquations, self.model)
+        # a simulation that touches a stop ends there: stay away from it, but for start and end
+        joint_ends = np.array(self.ends)[:, :k]
+        margin = STOP_MARGIN * float(np.abs(joint_ends[1] - joint_ends[0]).max())
+        inner_low = np.minimum(low + margin, joint_ends.min(axis=0))
+        inner_high = np.maximum(high - margin, joint_ends.max(axis=0))
+        self.starts_or_ends_at_stop = bool(
+            (inner_low < low + margin / 2).any() or (inner_high > high - margin / 2).any()
+        )
+        self.move_limits = MoveLimits(
+            limits["effort"], limits["speed"], inner_low, inner_high, tuple(forms)
+        )
+        self.bending_sizes = np.zeros(model.size)
+
+    @cached_property
+    def by_splines(self) -> bool:
+        """Whether many coordinates make splines the better way."""
+        return self.model.size >= MANY_FOR_COLLOCATION
+
+    def _make_task(self) -> Collocation:
+        """The move as it is given to collocation."""
+        model = self.model
+        limits = self.move_limits
+        equations = model.functions.cached("plan equations", PointEquations, model)
         tree_ends = self._followers(np.array(self.ends))
-        self.task = Collocation(
+        return Collocation(
             equations,
             np.concatenate([self.ends[0], tree_ends[0]]),
             np.concatenate([self.ends[1], tree_ends[1]]),
-            limits["effort"],
-            limits["speed"],
-            low,
-            high,
-            tuple(forms),
+            limits.effort,
+            limits.speed,
+            limits.low,
+            limits.high,
+            limits.bounded,
             False,
-            np.array(rest),
+            self.rest,
             np.eye(model.size),
             np.zeros(equations.total),
             np.zeros((2, model.size)),
         )
 
+    @property
+    def task(self) -> Collocation:
+        """The move as it is given to collocation; made when it is first needed."""
+        if self._task is None:
+            self._task = self._make_task()
+        return self._task
+
+    @task.setter
+    def task(self, task: Collocation) -> None:
+        self._task = task
+
     # ------------------------------------------------------------------ what is known beforehand
 
-    def _check_rest(self, rest: list[Array], forms: list[tuple[Array, Array]]) -> None:
+    def _check_rest(self, forms: list[tuple[Array, Array]]) -> None:
         """Refuse ends at which the arm cannot even stand."""
-        for word, q, effort in zip(("start", "end"), self.ends, rest, strict=True):
+        for word, q, effort in zip(("start", "end"), self.ends, self.rest, strict=True):
             share = np.abs(effort) / self.limits["effort"]
             if share.max() >= 1:
                 raise SuppleError(
@@ -443,25 +504,34 @@ class _Planner:
 
     # ------------------------------------------------------------------ motions to begin with
 
-    def _smooth_move(self, duration: float, grid: _Grid) -> CollocatedMotion:
-        """The quintic of the joints with quasi-static bending and the efforts that it needs."""
-        from scipy.interpolate import CubicSpline
-
-        k = self.model.joints
-        pieces = grid.pieces
+    def smooth_states(self, duration: float, pieces: int) -> tuple[Array, Array, Array]:
+        """Return q, qd and qdd of the quintic of the joints with quasi-static bending."""
         law = LAWS["quintic"]
         s = np.linspace(0.0, 1.0, pieces + 1)
         travel = self.ends[1] - self.ends[0]
         q = self.ends[0] + np.outer(law(s), travel)
         qd = np.outer(law.deriv(1)(s), travel) / duration
         qdd = np.outer(law.deriv(2)(s), travel) / duration**2
-        if self.model.size > k:
+        if self.model.size > self.model.joints:
             q, qd, qdd = self._bend_by_loads(q, qd, qdd, duration)
+        return q, qd, qdd
+
+    def _smooth_move(self, duration: float, grid: _Grid) -> CollocatedMotion:
+        """The quintic of the joints with quasi-static bending and the efforts that it needs."""
+        from scipy.interpolate import CubicSpline
+
+        k = self.model.joints
+        pieces = grid.pieces
+        s = np.linspace(0.0, 1.0, pieces + 1)
+        q, qd, qdd = self.smooth_states(duration, pieces)
+        sizes = np.zeros(self.task.equations.total)
+        sizes[: self.model.size] = self.bending_sizes
+        self.task = replace(self.task, typical=sizes)
         z = np.concatenate([q, self._followers(q)], axis=1)
         spline = CubicSpline(s, z, bc_type="clamped")
         slope = spline(s, 1)
         tau = self.model.inverse_dynamics(q, qd, qdd)[:, :k]
-        tau[[0, -1]] = self.task.rest
+        tau[[0, -1]] = self.rest
         if grid.smooth:  # coefficients belong to the middles of the B-splines
             middles = np.clip(np.arange(-1, grid.controls + 2) / grid.controls, 0.0, 1.0)
             tau = np.stack([np.interp(middles, s, column) for column in tau.T], axis=1)
@@ -536,9 +606,7 @@ class _Planner:
             bent[:, k:] -= more
             if best[0] is q:
                 most = float(np.ptp(q[:, :k], axis=0).max())
-                sizes = np.zeros(self.task.equations.total)
-                sizes[k : self.model.size] = np.minimum(np.abs(more).max(axis=0), most)
-                self.task = replace(self.task, typical=sizes)
+                self.bending_sizes[k:] = np.minimum(np.abs(more).max(axis=0), most)
             bent[[0, -1]] = q[[0, -1]]
             spline = CubicSpline(s, bent, bc_type="clamped")
             try:
@@ -570,18 +638,20 @@ class _Planner:
             found[p] = np.linalg.solve(by_pull, -force[n:])
         return found
 
-    def _unhurried_duration(self) -> float:
+    def unhurried_duration(self) -> float:
         """A duration in which the smooth move keeps the limits of effort and speed, if any does."""
         k = self.model.joints
         travel = np.abs(self.ends[1][:k] - self.ends[0][:k])
         inertia = np.diag(self.model.mass_matrix(self.ends[0]))[:k]
-        spare = self.limits["effort"] - np.abs(self.task.rest).max(axis=0)
+        spare = self.limits["effort"] - np.abs(self.rest).max(axis=0)
         guess = float((2 * np.sqrt(inertia * travel / spare)).max())
         guess = max(guess, float((travel / self.limits["speed"]).max()))
         before = np.inf
         for _ in range(40):
-            motion = self._smooth_move(guess, _Grid(40, 40))
-            used = max(self._limit_usage(motion, per_joint=False).values(), default=0.0)
+            q, qd, qdd = self.smooth_states(guess, 40)
+            efforts = self.model.inverse_dynamics(q, qd, qdd)[:, :k]
+            efforts[[0, -1]] = self.rest
+            used = max(self.limit_usage(q, qd, efforts, per_joint=False).values(), default=0.0)
             if used < 0.9 or used > 0.999 * before:
                 break
             before = used
@@ -590,39 +660,48 @@ class _Planner:
 
     # ------------------------------------------------------------------ limits
 
-    def _limit_usage(self, motion: CollocatedMotion, per_joint: bool = True) -> dict[str, float]:
-        """By which factor each limit is used at most, by its name."""
+    def _limit_usage(self, motion: CollocatedMotion) -> dict[str, float]:
+        """By which factor a motion uses each limit at most, by its name."""
+        n = self.model.size
+        z, slope = motion.at(point_places(motion.pieces))
+        return self.limit_usage(z[:, :n], slope[:, :n] / motion.duration, self._efforts_of(motion))
+
+    def limit_usage(
+        self, q: Array, qd: Array, efforts: Array, per_joint: bool = True
+    ) -> dict[str, float]:
+        """Return by which factor each limit is used at most, by its name."""
         k = self.model.joints
         names = self.model.chain.motors
-        z, slope = motion.at(point_places(motion.pieces))
-        speed = slope[:, :k] / motion.duration
         found: dict[str, float] = {}
-        for word, share in (
-            ("effort", np.abs(self._efforts_of(motion)).max(axis=0) / self.limits["effort"]),
-            ("speed", np.abs(speed).max(axis=0) / self.limits["speed"]),
-        ):
+        for word, values in (("effort", efforts), ("speed", qd[:, :k])):
+            share = np.abs(values).max(axis=0) / self.limits[word]
             for joint in np.flatnonzero(np.isfinite(self.limits[word])):
                 name = f"{word} of {names[joint]}" if per_joint else word
                 found[name] = max(found.get(name, 0.0), float(share[joint]))
-        for form in self.task.bounded:
+        for form in self.move_limits.bounded:
             word = "deflection" if len(form[0]) > 1 or self.limits["stress"] is None else "stress"
-            bent = float(np.sqrt(bent_form(form, z[:, : self.model.size]).max()))
+            bent = float(np.sqrt(bent_form(form, q).max()))
             found[word] = max(found.get(word, 0.0), bent)
         if per_joint:
-            bounded = np.isfinite(self.task.low) & np.isfinite(self.task.high)
-            for joint in np.flatnonzero(bounded):
-                middle = (self.task.low[joint] + self.task.high[joint]) / 2
-                half = (self.task.high[joint] - self.task.low[joint]) / 2
+            low = self.move_limits.low
+            high = self.move_limits.high
+            for joint in np.flatnonzero(np.isfinite(low) & np.isfinite(high)):
+                middle = (low[joint] + high[joint]) / 2
+                half = (high[joint] - low[joint]) / 2
                 if half > 0:
-                    away = float(np.abs(z[:, joint] - middle).max())
+                    away = float(np.abs(q[:, joint] - middle).max())
                     found[f"limits of joint {names[joint]}"] = away / half
         return found
 
-    def _in_the_way(self, motion: CollocatedMotion) -> str:
-        """Which limits a motion uses in full, in words."""
-        used = self._limit_usage(motion)
-        full = [word for word, share in used.items() if share > 0.995]
-        return " and ".join(full) if full else "no single limit"
+    def too_short(self, duration: float, fastest: float, used: Mapping[str, float]) -> SuppleError:
+        """Return what to raise where even the fastest move, which uses limits so far, is longer."""
+        full = [word for word, share in used.items() if share > 0.99]
+        in_the_way = " and ".join(full) if full else "no single limit"
+        return SuppleError(
+            f"no such move exists: {duration:g} s are too short for the limits"
+            f"{self._limited_words()}; the fastest move found takes {fastest:.4g} s, and "
+            f"{in_the_way} is in the way; give more time, effort or deflection"
+        )
 
     # ------------------------------------------------------------------ solving
 
@@ -641,9 +720,20 @@ class _Planner:
             raise self._out_of_time(guess)
         return found
 
-    def _out_of_time(self, motion: CollocatedMotion) -> _OutOfTimeError:
+    def check_time(self) -> None:
+        """Raise if the time of the search is over."""
+        if self.report is not None:
+            self.report()
+        if time.thread_time() > self.deadline:
+            raise OutOfTimeError(
+                f"no move was found in {self.search_time:g} s of search, with {self.model.size} "
+                "coordinates: give more search_time, more time or effort for the move, or a model "
+                "with fewer modes or rigid links"
+            )
+
+    def _out_of_time(self, motion: CollocatedMotion) -> OutOfTimeError:
         """What to raise when the time of the search is over."""
-        return _OutOfTimeError(
+        return OutOfTimeError(
             f"no move was found in {self.search_time:g} s of search, with "
             f"{self.task.equations.total} coordinates on {motion.pieces} pieces and a duration of "
             f"{motion.duration:.4g} s: give more search_time, more time or effort for the move, "
@@ -668,7 +758,7 @@ class _Planner:
 
     def _fastest(self) -> Solution:
         """The fastest move: from the least effort in a time that is long enough for the limits."""
-        first = self._unhurried_duration()
+        first = self.unhurried_duration()
         found = None
         for stretch in (1.2, 1.8, 3.0, 6.0):
             duration = stretch * first
@@ -678,7 +768,7 @@ class _Planner:
                 break
         assert found is not None
         if not found.success:
-            raise self._refusal(found, None)
+            raise self._refusal(found)
         fastest = self._solve(self.task, found.motion, free=True)
         if fastest.success:
             return fastest
@@ -701,20 +791,29 @@ class _Planner:
 
     def make_plan(self, duration: float | None) -> Plan:
         """Return the plan, replayed on as many pieces as that needs, or say why there is none."""
+        if self.by_splines:
+            move, residual = _BySplines(self).best_move(duration)
+            self._check_residual(residual, len(move.t) - 1, move.duration)
+            return self._as_plan(move, "effort" if duration else "time", residual)
         found, residual = self._refine(self._first_solution(duration), duration)
         if self.task.held_at_ends:
             # Modes that are not resolved ring too much: smoother efforts excite them less
             while residual > RESIDUAL_BOUND and self.more_periods < MOST_MORE_PERIODS:
                 self.more_periods += 1
                 found, residual = self._refine(self._first_solution(duration), duration)
+        self._check_residual(residual, found.motion.pieces, found.motion.duration)
+        move = self._candidate(found.motion)
+        return self._as_plan(move, "effort" if duration else "time", residual)
+
+    def _check_residual(self, residual: float, pieces: int, duration: float) -> None:
+        """Refuse efforts that do not make the move."""
         if not residual <= RESIDUAL_BOUND:
             raise SuppleError(
-                f"the efforts found on {found.motion.pieces} pieces do not make the move: replayed "
-                f"on the same model they miss it by {100 * residual:.3g} % (1 % is allowed)"
-                f"{self._softness(found.motion.duration)}; give more pieces, a model with fewer "
-                "modes, or more time"
+                f"the efforts found on {pieces} pieces do not make the move: replayed on the same "
+                f"model they miss it by {100 * residual:.3g} % (1 % is allowed)"
+                f"{self._softness(duration)}; give more pieces, a model with fewer modes, or more "
+                "time"
             )
-        return self._as_plan(found.motion, "effort" if duration else "time", residual)
 
     def _first_solution(self, duration: float | None) -> Solution:
         """The move on the pieces that the frequencies ask for."""
@@ -737,7 +836,7 @@ class _Planner:
                 guess = replace(guess, tau=guess.efforts_on(pieces))
             try:
                 finer = self._solve(self.task, guess, duration is None, near=True)
-            except _OutOfTimeError:
+            except OutOfTimeError:
                 if replay.residual > RESIDUAL_BOUND:
                     raise
                 break
@@ -766,7 +865,7 @@ class _Planner:
             task = replace(self.task, aim=aim)
             try:
                 trial = self._solve(task, found.motion, duration is None, near=True)
-            except _OutOfTimeError:
+            except OutOfTimeError:
                 if replay.residual > RESIDUAL_BOUND:
                     raise
                 break
@@ -783,19 +882,15 @@ class _Planner:
     def _from_fastest(self, failed: Solution, duration: float) -> Solution:
         """The least effort in a duration, from the fastest move; refused if that is longer."""
         if not np.isfinite(self.limits["effort"]).all():
-            raise self._refusal(failed, duration)
+            raise self._refusal(failed)
         fastest = self._fastest()
         if fastest.motion.duration > duration * (1 + 1e-6):
-            raise SuppleError(
-                f"no such move exists: {duration:g} s are too short for the limits"
-                f"{self._limited_words()}; the fastest move found takes "
-                f"{fastest.motion.duration:.4g} s, and {self._in_the_way(fastest.motion)} is in "
-                "the way; give more time, effort or deflection"
-            )
+            used = self._limit_usage(fastest.motion)
+            raise self.too_short(duration, fastest.motion.duration, used)
         guess = replace(fastest.motion, duration=duration)
         found = self._solve(self.task, guess)
         if not found.success:
-            raise self._refusal(found, duration)
+            raise self._refusal(found)
         return found
 
     def _softness(self, duration: float) -> str:
@@ -826,24 +921,32 @@ class _Planner:
         ]
         return f" ({', '.join(kept)})" if kept else ""
 
-    def _refusal(self, failed: Solution, duration: float | None) -> SuppleError:
+    def _refusal(self, failed: Solution) -> SuppleError:
         """What to raise where no move was found: what is furthest beyond its limit without one."""
         T = failed.motion.duration
         status = failed.status.replace("_", " ").lower()
         smooth = self._smooth_move(T, self._choose_grid(T))
         free = self._solve(without_limits(self.task), smooth)
-        if not free.success:
+        return self.refusal(self._limit_usage(free.motion) if free.success else None, status, T)
+
+    def refusal(self, used: Mapping[str, float] | None, why: str, duration: float) -> SuppleError:
+        """Return what to raise where no move was found in a duration: which limit is passed most.
+
+        `used`: how the least effort without limits uses them; None if there is none either.
+        """
+        if used is None:
             return SuppleError(
-                f"no move was found, limits or not ({status}): the way between may be singular or "
-                "out of reach; try a nearer end, other pieces, or more iterations"
+                f"no move was found, limits or not ({why}): the way between may be singular or "
+                f"out of reach{self._softness(duration)}; try a nearer end, more time, other "
+                "pieces, or more iterations"
             )
-        used = self._limit_usage(free.motion)
+        if not used:
+            return SuppleError(f"no move was found ({why}): try more time or more iterations")
         worst = max(used, key=lambda word: used[word])
-        asked = "" if duration is None else f" in {duration:g} s"
         return SuppleError(
-            f"no move was found{asked} under the limits{self._limited_words()}: without limits the "
-            f"least effort in {T:.4g} s needs {used[worst]:.3g} times the {worst}; give more of "
-            "it, or more time"
+            f"no move was found under the limits{self._limited_words()}: without limits the "
+            f"least effort in {duration:.4g} s needs {used[worst]:.3g} times the {worst}; give "
+            "more of it, or more time"
         )
 
     # ------------------------------------------------------------------ the answer
@@ -855,46 +958,53 @@ class _Planner:
             return motion.pieces
         return motion.pieces * -(-SAMPLES_OF_AN_INTERVAL * motion.controls // motion.pieces)
 
-    def _states(self, motion: CollocatedMotion) -> tuple[Array, Array, Array]:
-        """Times, q and qd at the times of the plan."""
-        n = self.model.size
-        s = np.linspace(0.0, 1.0, self._samples(motion) + 1)
-        z, slope = motion.at(s)
-        return s * motion.duration, z[:, :n], slope[:, :n] / motion.duration
-
     def _efforts_of(self, motion: CollocatedMotion) -> Array:
         """Efforts at the times of the plan."""
         return motion.efforts_on(self._samples(motion))
 
-    def _efforts(self, motion: CollocatedMotion) -> Array:
-        """Efforts at the times of the plan, within their limits to the last digit."""
-        efforts = self._efforts_of(motion)
+    def clipped(self, efforts: Array) -> Array:
+        """Return efforts within their limits to the last digit."""
         return np.clip(efforts, -self.limits["effort"], self.limits["effort"])
 
+    def _candidate(self, motion: CollocatedMotion) -> _Candidate:
+        """A motion found by collocation, at the times of the plan."""
+        n = self.model.size
+        s = np.linspace(0.0, 1.0, self._samples(motion) + 1)
+        z, slope = motion.at(s)
+        return _Candidate(
+            s * motion.duration,
+            z[:, :n],
+            slope[:, :n] / motion.duration,
+            self.clipped(self._efforts_of(motion)),
+            lambda places: motion.at(places)[0][:, :n],
+        )
+
     def _replay(self, motion: CollocatedMotion) -> _Replay:
-        """How far the motion under the efforts alone is from the plan, see `Plan.residual`."""
+        return self.replay(self._candidate(motion))
+
+    def replay(self, move: _Candidate) -> _Replay:
+        """Return how far the motion under the efforts alone is from the plan, `Plan.residual`."""
         k = self.model.joints
-        t, q, _ = self._states(motion)
-        pieces = len(t) - 1
+        pieces = len(move.t) - 1
         samples = max(1, round(REPLAY_SAMPLES / pieces)) * pieces
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             run = simulate(
                 self.given_model,
-                tau=Table(t, self._efforts(motion)),
-                q0=q[0],
-                duration=float(motion.duration),
+                tau=Table(move.t, move.efforts),
+                q0=move.q[0],
+                duration=move.duration,
                 samples=samples,
-                limits=False,
+                limits=not self.starts_or_ends_at_stop,
                 progress=False,
             )
         if run.message.startswith("stopped by the user"):
             raise KeyboardInterrupt
         unknown = np.full((2, self.model.size), np.inf)
-        if not run.t[-1] > (1 - 1e-9) * motion.duration or not np.isfinite(run.q).all():
+        if not run.t[-1] > (1 - 1e-9) * move.duration or not np.isfinite(run.q).all():
             return _Replay(np.inf, unknown)
-        planned = motion.at(np.minimum(run.t / motion.duration, 1.0))[0][:, : self.model.size]
-        travel = np.ptp(q[:, :k], axis=0)
+        planned = move.q_at(np.minimum(run.t / move.duration, 1.0))
+        travel = np.ptp(move.q[:, :k], axis=0)
         kinds = np.array(
             [getattr(motor, "type", "revolute") == "prismatic" for motor in self.model.motors]
         )
@@ -906,22 +1016,196 @@ class _Planner:
             stands = not travel[own].max() > 1e-9
             own_travel = travel.max() if stands else travel[own].max()
             off = np.abs(run.q - planned)[:, :k][:, own].max() / own_travel
-            left = np.abs(run.qd[-1, :k])[own].max() * motion.duration / DRIFT / own_travel
+            left = np.abs(run.qd[-1, :k])[own].max() * move.duration / DRIFT / own_travel
             worst = max(worst, float(off), float(left))
-        speed_error = run.qd[-1] * motion.duration
+        speed_error = run.qd[-1] * move.duration
         return _Replay(worst, np.stack([run.q[-1] - self.ends[1], speed_error]))
 
-    def _as_plan(self, motion: CollocatedMotion, objective: str, residual: float) -> Plan:
-        t, q, qd = self._states(motion)
+    def _as_plan(self, move: _Candidate, objective: str, residual: float) -> Plan:
         return Plan(
             self.given_model,
-            t,
-            q,
-            qd,
-            self._efforts(motion),
+            move.t,
+            move.q,
+            move.qd,
+            move.efforts,
             objective,
             self.iterations,
             self.limits,
             residual,
-            self.task.rest[1],
+            self.rest[1],
         )
+
+
+class _BySplines:
+    """Plan with smooth joints that fast modes follow."""
+
+    def __init__(self, planner: _Planner) -> None:
+        self.planner = planner
+
+    def _programme(
+        self,
+        duration: float,
+        limits: MoveLimits,
+        refinement: int = 1,
+        joint_intervals: int | None = None,
+    ) -> SplineProgramme:
+        planner = self.planner
+        planner.check_time()
+        return SplineProgramme(
+            planner.model,
+            planner.ends,
+            duration,
+            limits,
+            refinement,
+            joint_intervals,
+            planner.check_time,
+        )
+
+    def _search(
+        self, programme: SplineProgramme, free_duration: bool, most: int = MOST_SPLINE_STEPS
+    ) -> bool:
+        """Search and count the steps; whether the motion found keeps all limits."""
+        before = programme.iterations
+        try:
+            return programme.search(free_duration, min(self.planner.most_iterations, most))
+        except OutOfTimeError:
+            raise
+        except SuppleError:  # loops that do not close
+            return False
+        finally:
+            self.planner.iterations += programme.iterations - before
+
+    def _candidate(self, programme: SplineProgramme, move: SplineMove) -> _Candidate:
+        """A motion with its efforts, sampled finely enough to be linear between."""
+        planner = self.planner
+        least = max(planner.least_pieces, SAMPLES_OF_AN_INTERVAL * move.intervals, LEAST_SAMPLES)
+        samples = move.intervals * -(-least // move.intervals)
+        s = np.linspace(0.0, 1.0, samples + 1)
+        q, qd, qdd = move.at(s)
+        efforts = programme.forces.value(q, qd, qdd)[:, : planner.model.joints]
+        # chords of a curve have another mean than it by h^2 / 12 of its curvature
+        efforts[1:-1] -= np.diff(efforts, 2, axis=0) / 12
+        return _Candidate(s * move.duration, q, qd, efforts, lambda places: move.at(places)[0])
+
+    def _usage(self, programme: SplineProgramme) -> dict[str, float]:
+        """By which factor the motion found so far uses each limit at most, by its name."""
+        found = self._candidate(programme, programme.move)
+        return self.planner.limit_usage(found.q, found.qd, found.efforts)
+
+    def _within_limits(
+        self, programme: SplineProgramme, free_duration: bool
+    ) -> tuple[SplineProgramme, _Candidate]:
+        """The move with efforts within their limits between the Gauss points as well."""
+        planner = self.planner
+        found = self._candidate(programme, programme.move)
+        for _ in range(TIGHTENINGS):
+            used = np.abs(found.efforts).max(axis=0) / planner.limits["effort"]
+            if used.max() < 1 + SMALL_EXCESS:
+                break
+            tighter = programme.limits.effort / np.maximum(used, 1.0)
+            before = programme.move
+            programme.limits = replace(programme.limits, effort=tighter)
+            if not self._search(programme, free_duration, FEW_STEPS):
+                programme.begin_with(before)
+                break
+            found = self._candidate(programme, programme.move)
+        return programme, replace(found, efforts=planner.clipped(found.efforts))
+
+    def best_move(self, duration: float | None) -> tuple[_Candidate, float]:
+        """Return the move and how far its replay is off."""
+        free_duration = duration is None
+        programme = self._fastest() if duration is None else self._least_effort(duration)
+        programme, found = self._within_limits(programme, free_duration)
+        replay = self.planner.replay(found)
+        for refinement in (2, 4):
+            if replay.residual <= RESIDUAL_WANTED:
+                break
+            try:
+                finer = self._programme(
+                    found.duration,
+                    programme.limits,
+                    refinement,
+                    programme.joint_basis.intervals,
+                )
+                finer.begin_with(programme.move)
+                if not finer.settle():
+                    break
+                trial = self._candidate(finer, finer.move)
+                trial = replace(trial, efforts=self.planner.clipped(trial.efforts))
+            except SuppleError as problem:
+                if isinstance(problem, OutOfTimeError) and replay.residual > RESIDUAL_BOUND:
+                    raise
+                break
+            again = self.planner.replay(trial)
+            if again.residual < replay.residual:
+                programme = finer
+                found = trial
+                replay = again
+        return self._correct_aim(programme, found, replay)
+
+    def _correct_aim(
+        self, programme: SplineProgramme, found: _Candidate, replay: _Replay
+    ) -> tuple[_Candidate, float]:
+        """The same move with efforts aimed beside its end by what their replay missed."""
+        planned = found
+        aim = np.zeros((2, self.planner.model.size))
+        for _ in range(CORRECTIONS):
+            if replay.residual < AIM_WANTED or not replay.residual < HOPELESS:
+                break
+            aim = aim - replay.end_error
+            programme.aim_beside(aim)
+            try:
+                if not programme.settle():
+                    break
+                aimed = self._candidate(programme, programme.move).efforts
+                trial = replace(planned, efforts=self.planner.clipped(aimed))
+            except SuppleError:
+                break
+            again = self.planner.replay(trial)
+            if not again.residual < 0.8 * replay.residual:
+                break
+            found = trial
+            replay = again
+        return found, replay.residual
+
+    def _least_effort(self, duration: float) -> SplineProgramme:
+        """The least effort in a duration: without limits if that keeps them."""
+        planner = self.planner
+        free = self._programme(duration, planner.move_limits.without())
+        if not self._search(free, False):
+            raise planner.refusal(None, "no motion near a straight one", duration)
+        limited = self._programme(duration, planner.move_limits)
+        limited.begin_with(free.move)
+        if limited.violation < SMALL_EXCESS / 2 or self._search(limited, False):
+            return limited
+        if not np.isfinite(planner.limits["effort"]).all():
+            raise planner.refusal(self._usage(free), "limits", duration)
+        fastest = self._fastest()
+        move = fastest.move
+        if move.duration > duration * (1 + 1e-6):
+            raise planner.too_short(duration, move.duration, self._usage(fastest))
+        limited.begin_with(replace(move, duration=duration))
+        if not self._search(limited, False):
+            raise planner.refusal(self._usage(free), "limits", duration)
+        return limited
+
+    def _fastest(self) -> SplineProgramme:
+        """The fastest move, from the smooth one in a time that is long enough for the limits."""
+        planner = self.planner
+        first = planner.unhurried_duration()
+        for stretch in (1.0, 1.4, 2.0, 4.0, 8.0):
+            programme = self._programme(stretch * first, planner.move_limits)
+            if not self._search(programme, True):
+                continue
+            # modes are sorted into slow and fast by the duration: once more if that changed
+            move = programme.move
+            if move.duration < 0.7 * stretch * first:
+                again = self._programme(move.duration, planner.move_limits)
+                again.begin_with(move)
+                if self._search(again, True) and again.move.duration < move.duration:
+                    return again
+            return programme
+        free = self._programme(4 * first, planner.move_limits.without())
+        kept = self._search(free, False)
+        used = self._usage(free) if kept else None
+        raise planner.refusal(used, "no motion near a straight one", 4 * first)
