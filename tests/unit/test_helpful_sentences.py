@@ -153,3 +153,25 @@ def test_a_law_for_something_else_says_what_to_do() -> None:
     law = supple.lqg(model, [0, 0], period=1e-3)
     with pytest.raises(SuppleError, match=r"or give Sampled\(law, 0\.001\)"):
         supple.linearize(model, controller=supple.Sampled(law, 2e-3))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("t;arm\n0;0\n1;0,5\n", r"with semicolons: separate columns by commas"),
+        ("t,arm\n0,0\n1,x\n", r"moves\.csv: row 3 holds '1,x', which are not all numbers: give a"),
+    ],
+)
+def test_a_trajectory_file_is_named_once(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "moves.csv").write_text(text)
+    with pytest.raises(SuppleError, match=sentence) as told:
+        supple.load_trajectory(tmp_path / "moves.csv")
+    assert str(told.value).count("moves.csv") == 1
+
+
+def test_a_misspelt_path_with_a_unit() -> None:
+    """It was told that it "has no unit", which sent people to look for units."""
+    from supple.cli.arguments import measure
+
+    with pytest.raises(SuppleError, match="there is no key 'walls': did you mean 'wall'"):
+        measure("2mm", "links.arm.section.walls", "--vary")

@@ -118,7 +118,9 @@ def values(text: str, option: str) -> list[float]:
     try:
         found = [float(part) for part in text.split(",")]
     except ValueError:
-        raise SuppleError(f"{option} {text}: give numbers, such as 7.2 or 7.2,19") from None
+        raise SuppleError(
+            f"{option} {text}: give numbers with commas between them, such as 7.2 or 7.2,19"
+        ) from None
     return _finite(found, text, option)
 
 
@@ -127,6 +129,7 @@ def measure(text: str, key: str, option: str, own: float | None = None) -> float
 
     Per cent are of `own`, the value that stands there; without it they are refused.
     """
+    from ..faults import MEANINGS, nearest
     from ..values import quantity, unit_of
 
     written = text.strip()
@@ -147,6 +150,10 @@ def measure(text: str, key: str, option: str, own: float | None = None) -> float
                 found = quantity(written, "m")
             else:
                 unit = unit_of(last)
+                if unit is None and last not in MEANINGS:
+                    near = nearest(last, list(MEANINGS))
+                    hint = f": did you mean '{near}'?" if near else ""
+                    raise ValueError(f"there is no key '{last}'{hint}")
                 if unit is None:
                     raise ValueError("it has no unit: give a plain number")
                 found = quantity(written, unit)

@@ -109,7 +109,8 @@ def _from_csv(path: str | PathLike[str], raw: bytes) -> JointTrajectory:
                 numbers = [float(cell) for cell in row]
             except ValueError:
                 raise SuppleError(
-                    f"{path}: row {number} holds '{','.join(row):.60}', which are not all numbers"
+                    f"{path}: row {number} holds '{','.join(row):.60}', which are not all numbers: "
+                    f"give {FORM}"
                 ) from None
             if len(row) != len(names):
                 raise SuppleError(
@@ -118,6 +119,8 @@ def _from_csv(path: str | PathLike[str], raw: bytes) -> JointTrajectory:
             values.extend(numbers)
     except UnicodeDecodeError:
         raise SuppleError(f"{path} is not text (UTF-8): give {FORM}") from None
+    except SuppleError:  # which is a ValueError too
+        raise
     except (csv.Error, ValueError) as problem:
         raise SuppleError(f"{path} is no CSV file: {problem}; give {FORM}") from None
     if not names:
@@ -136,6 +139,11 @@ def _header(path: str | PathLike[str], cells: list[str]) -> tuple[list[str] | No
         if len(cells) < 2:
             raise SuppleError(f"{path}: the first line is '{','.join(cells):.60}': give {FORM}")
         return None, 1.0
+    if len(cells) == 1 and ";" in cells[0]:
+        raise SuppleError(
+            f"{path}: the first line is '{cells[0]:.60}', with semicolons: separate columns by "
+            "commas, and write a point for the decimal comma"
+        )
     if cells[0].lower().removesuffix("[s]").strip() not in ("t", "time") or len(cells) < 2:
         raise SuppleError(f"{path}: the first line is '{','.join(cells):.60}': give {FORM}")
     names = [cells[0]]

@@ -118,7 +118,10 @@ class BaseJoint(Driven, ABC):
         if self.axis is not None and not any(self.axis):
             raise fault("axis is [0, 0, 0]: give a direction, such as [0, 0, 1]")
         if self.limits is not None and self.limits[0] >= self.limits[1]:
-            raise fault(f"limits {list(self.limits)}: the lower one must be below the upper one")
+            raise fault(
+                f"limits {list(self.limits)}: the lower one must be below the upper one; "
+                "write [lower, upper], such as [-90deg, 90deg]"
+            )
         return self
 
     @property
