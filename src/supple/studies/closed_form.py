@@ -18,7 +18,7 @@ from ..equations.named_constants import NamedConstants, named_links
 from ..errors import SuppleError
 from .formula_listing import Listing, listing_of
 
-__all__ = ["ClosedForm", "closed_form"]
+__all__ = ["ClosedForm", "CompactForm", "closed_form"]
 
 LARGEST_WRITTEN_OUT = 8  # coordinates: beyond them single formulas fill pages
 Form = Literal["auto", "written out", "steps"]
@@ -74,6 +74,38 @@ class ClosedForm:
         out = [(f"B_{{{i + 1}{j + 1}}}", self.B[i, j]) for i in range(n) for j in range(i, n)]
         return out + [(f"h_{i + 1}", self.h[i]) for i in range(n)]
 
+    def compact(self) -> CompactForm:
+        """Return the same formulas with one named coefficient for each term of the state.
+
+        As in [DeLuca1991] (32)-(34): B_12 = b_12_1 + b_12_2 cos(q2) + b_12_3 q3 sin(q2) + ..,
+        where the coefficients hold all that is constant, and their formulas stand beside.
+        """
+        equations = self.equations()
+        import sympy
+
+        state = (*self.q, *self.qd)
+        terms: dict[str, Any] = {}
+        formulas: dict[str, Any] = {}
+        for name, value in equations:
+            # Terms that differ in constants alone belong to one coefficient
+            constants: dict[Any, Any] = {}
+            for term in sympy.Add.make_args(sympy.expand(value)):
+                constant, of_state = term.as_independent(*state, as_Add=False)
+                constants[of_state] = constants.get(of_state, 0) + constant
+            element = name.replace("{", "").replace("}", "").replace("B_", "b_")
+            total = sympy.Integer(0)
+            ordered = sorted(constants, key=_order_of_terms)
+            for number, of_state in enumerate(ordered, start=1):
+                if constants[of_state] == 0:
+                    continue
+                word = f"{element}_{number}"
+                formulas[word] = constants[of_state]
+                total += sympy.Symbol(word, real=True) * of_state
+            terms[name] = total
+        numbers = {sympy.Symbol(word, real=True): value for word, value in self.values.items()}
+        values = {word: float(formula.subs(numbers)) for word, formula in formulas.items()}
+        return CompactForm(terms, formulas, values)
+
     def latex(self) -> str:
         """Return one aligned LaTeX block."""
         if not self.written_out:
@@ -105,6 +137,55 @@ class ClosedForm:
             for name, value in self.values.items()
         ]
         return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class CompactForm:
+    """Equations of motion with one named coefficient for each term of the state.
+
+    From `ClosedForm.compact`.
+
+    Attributes
+    ----------
+    elements : dict
+        SymPy formula in the state and the coefficients, by name: `B_{12}`, `h_1`, ..
+    coefficients : dict
+        SymPy formula of each coefficient in the named constants, by name: `b_12_3`, `h_1_2`, ..
+    values : dict
+        Numbers of the coefficients.
+
+    References
+    ----------
+    [DeLuca1991], Eqs. (32)-(34) and its appendix.
+    """
+
+    elements: dict[str, Any] = field(repr=False)
+    coefficients: dict[str, Any] = field(repr=False)
+    values: dict[str, float]
+
+    def latex(self) -> str:
+        """Return one aligned LaTeX block: the elements, then the coefficients."""
+        import sympy
+
+        rows = [f"{name} &= {sympy.latex(value)}" for name, value in self.elements.items()]
+        for name, value in self.coefficients.items():
+            rows.append(f"{sympy.latex(sympy.Symbol(name))} &= {sympy.latex(value)}")
+        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+
+def _order_of_terms(of_state: Any) -> tuple[int, bool, str]:
+    """Order of the terms of an element: constants, cosines, sines, then what bends or moves."""
+    import sympy
+
+    factors = sympy.Mul.make_args(of_state)
+    trigonometric = (sympy.sin, sympy.cos)
+    degree = 0
+    for factor in factors:
+        base, power = factor.as_base_exp()
+        if base.is_Symbol:
+            degree += int(power)
+    turned = of_state.has(*trigonometric)
+    return degree, turned, str(of_state)
 
 
 def _identifier(name: str) -> str:
