@@ -125,44 +125,65 @@ def least_squares(
 
     position (B, 3), rotation (B, 3, 3) or None: row by row, none depends on another. Negative
     curvature is turned round (|eigenvalues|), a shift grows where a step does not pay, and a
-    coordinate at its limit is held while f would push it out.
+    coordinate at its limit is fixed while f would push it out.
     """
     low, high = box(robot)
-    l, theta = reach(robot), np.clip(starts, low, high)
-    at = _model(robot, theta, position, rotation, l)
-    f, g, H = at.f.copy(), at.gradient.copy(), at.hessian.copy()
-    shift, open_ = np.full(len(theta), 1e-3), np.arange(len(theta))
+    length = reach(robot)
+    theta = np.clip(starts, low, high)
+    model = _model(robot, theta, position, rotation, length)
+    f = model.f.copy()
+    gradient = model.gradient.copy()
+    hessian = model.hessian.copy()
+    shift = np.full(len(theta), 1e-3)
+
+    active = np.arange(len(theta))  # the searches that go on
     for _ in range(STEPS):
-        q = theta[open_]
-        held = ((q <= low) & (g[open_] > 0)) | ((q >= high) & (g[open_] < 0))
-        pull = np.where(held, 0.0, g[open_])
-        going = (np.sqrt(f[open_]) > DONE) & (shift[open_] < 1e9)
-        going &= np.abs(pull).max(axis=1, initial=0.0) > DONE * np.maximum(np.sqrt(f[open_]), DONE)
-        open_, held, pull, q = open_[going], held[going], pull[going], q[going]
-        if not len(open_):
+        # Coordinates at a limit that f would push out are fixed
+        q = theta[active]
+        at_low = (q <= low) & (gradient[active] > 0)
+        at_high = (q >= high) & (gradient[active] < 0)
+        fixed = at_low | at_high
+        pull = np.where(fixed, 0.0, gradient[active])
+
+        # A search ends at the target, at a stationary point, or where no step pays
+        distance = np.sqrt(f[active])
+        largest_pull = np.abs(pull).max(axis=1, initial=0.0)
+        going = (distance > DONE) & (shift[active] < 1e9)
+        going &= largest_pull > DONE * np.maximum(distance, DONE)
+        active = active[going]
+        fixed = fixed[going]
+        pull = pull[going]
+        q = q[going]
+        if not len(active):
             break
-        # The step of each search, (B, n): -|H + shift|^-1 pull on the coordinates not held
-        free = (~held).astype(float)
-        inner = H[open_] * free[:, :, None] * free[:, None, :]
+
+        # The step of each search, (B, n): -|H + shift|^-1 pull on the coordinates not fixed
+        free = (~fixed).astype(float)
+        inner = hessian[active] * free[:, :, None] * free[:, None, :]
         values, vectors = np.linalg.eigh(inner)
-        size = np.abs(values)
-        size = (
-            np.maximum(size, 1e-12 * size.max(axis=1, keepdims=True))
-            + shift[open_][:, None]
-            + 1e-300
-        )
-        step = -np.einsum("bij,bj->bi", vectors, np.einsum("bij,bi->bj", vectors, pull) / size)
+        curvature = np.abs(values)
+        floor = 1e-12 * curvature.max(axis=1, keepdims=True)
+        curvature = np.maximum(curvature, floor) + shift[active][:, None] + 1e-300
+        along_vectors = np.einsum("bij,bi->bj", vectors, pull) / curvature
+        step = -np.einsum("bij,bj->bi", vectors, along_vectors)
         longest = np.abs(step).max(axis=1, keepdims=True)
         step = step * free * np.minimum(1.0, LONGEST / np.maximum(longest, 1e-300))
-        pays = -np.einsum("bj,bj->b", pull, step) > 1e-16 * f[open_]
-        open_, q, step = open_[pays], q[pays], step[pays]
-        tried = np.clip(q + step, low, high)
-        there = tuple(None if x is None else x[open_] for x in (position, rotation))
-        new = _model(robot, tried, there[0], there[1], l)  # type: ignore[arg-type]
-        better = new.f < f[open_]
-        won, lost = open_[better], open_[~better]
-        theta[won], f[won] = tried[better], new.f[better]
-        g[won], H[won] = new.gradient[better], new.hessian[better]
+
+        # Try it where it promises to lower f
+        pays = -np.einsum("bj,bj->b", pull, step) > 1e-16 * f[active]
+        active = active[pays]
+        tried = np.clip(q[pays] + step[pays], low, high)
+        wanted_rotation = None if rotation is None else rotation[active]
+        new = _model(robot, tried, position[active], wanted_rotation, length)
+
+        # Keep what is better; the shift falls after a success and grows after a failure
+        better = new.f < f[active]
+        won = active[better]
+        lost = active[~better]
+        theta[won] = tried[better]
+        f[won] = new.f[better]
+        gradient[won] = new.gradient[better]
+        hessian[won] = new.hessian[better]
         shift[won] = np.where(shift[won] < 1e-9, 0.0, shift[won] / 10)
         shift[lost] = np.maximum(10 * shift[lost], 1e-4)
     return errors(robot, theta, position, rotation)

@@ -101,44 +101,56 @@ def _weighted_sum(weights: Array, forms: Array) -> Array:
 
 def carried_link(mesh: Mesh, root_mass: Array, tip_mass: Array) -> CarriedLink:
     """Return the constant matrices of one meshed link with (6, 6) bodies at its root and end."""
-    n = 6 + mesh.size
-    M, C, A = np.zeros((n, n)), np.zeros((3, n, n)), np.zeros((3, n, n))
-    E = np.zeros((3, 3, n, n))
-    of_a, of_dw, of_ww = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3, 3))
     # Mass, place, inertia about its centre and motion H (6, n) of every piece of the link
     matter: list[tuple[float, Array, Array, Array]] = []
     x, weights = mesh.quadrature()
-    inert = weights[:, None] * mesh.beam.outside(mesh.L).inertias(x)
-    for value, own, N in zip(x, inert, mesh.field(x), strict=True):
-        if own[0] > 0:
-            H = np.concatenate([transport(value), N], axis=1)
-            matter.append((float(own[0]), np.array([value, 0.0, 0.0]), np.diag(own[3:]), H))
+    inertias = weights[:, None] * mesh.beam.outside(mesh.L).inertias(x)
+    for place, inertia, N in zip(x, inertias, mesh.field(x), strict=True):
+        mass = float(inertia[0])
+        if mass > 0:
+            centre = np.array([place, 0.0, 0.0])
+            H = np.concatenate([transport(place), N], axis=1)
+            matter.append((mass, centre, np.diag(inertia[3:]), H))
+
+    # The bodies at both ends, with the motion of their mass centres
     root = np.concatenate([np.eye(6), np.zeros((6, mesh.size))], axis=1)
     end = np.concatenate([transport(mesh.L), mesh.end], axis=1)
     for body, place, H in ((root_mass, 0.0, root), (tip_mass, mesh.L, end)):
         if body.any():
-            mass, centre, J = _rigid(body, place)  # and the motion there
+            mass, centre, J = _rigid(body, place)
             H[:3] -= cross_matrix(centre - np.array([place, 0.0, 0.0])) @ H[3:]
             matter.append((mass, centre, J, H))
+
+    n = 6 + mesh.size
+    M = np.zeros((n, n))
+    C = np.zeros((3, n, n))
+    A = np.zeros((3, n, n))
+    E = np.zeros((3, 3, n, n))
+    of_a = np.zeros((n, 3))
+    of_dw = np.zeros((n, 3))
+    of_ww = np.zeros((n, 3, 3))
     for mass, r, J, H in matter:
-        t, s = H[:3], H[3:]
+        t = H[:3]  # translation
+        s = H[3:]  # rotation
         M += mass * t.T @ t + s.T @ J @ s
         of_a += mass * t.T
         for i in range(3):
-            Je = cross_matrix(J[:, i])
-            A[i] += mass * t.T @ TURN[i] @ t + s.T @ (J @ TURN[i] - Je) @ s
+            J_cross = cross_matrix(J[:, i])
+            A[i] += mass * t.T @ TURN[i] @ t + s.T @ (J @ TURN[i] - J_cross) @ s
             C[i] += 2 * mass * t.T @ TURN[i] @ t
-            C[i] += s.T @ (J @ TURN[i] + TURN[i] @ J - Je) @ s
+            C[i] += s.T @ (J @ TURN[i] + TURN[i] @ J - J_cross) @ s
             of_dw[:, i] += mass * t.T @ TURN[i] @ r + s.T @ J[:, i]
             for j in range(3):
                 momentum = J @ TURN[j] - cross_matrix(J[:, j])
                 E[i, j] += mass * t.T @ TURN[i] @ TURN[j] @ t + s.T @ TURN[i] @ momentum @ s
                 of_ww[:, i, j] += mass * t.T @ TURN[i] @ TURN[j] @ r + s.T @ TURN[i] @ J[:, j]
+
     K = np.zeros((n, n))
     K[6:, 6:] = mesh.stiffness
     G = second_order(mesh)
-    bodies = (_rigid(root_mass, 0.0), _rigid(tip_mass, mesh.L))
-    return CarriedLink(M, K, C, A, E, G, of_a, of_dw, of_ww, mesh.L, *bodies)
+    root_body = _rigid(root_mass, 0.0)
+    tip_body = _rigid(tip_mass, mesh.L)
+    return CarriedLink(M, K, C, A, E, G, of_a, of_dw, of_ww, mesh.L, root_body, tip_body)
 
 
 def _rigid(body: Array, x: float) -> RigidBody:

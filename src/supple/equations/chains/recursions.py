@@ -238,32 +238,55 @@ def mass_matrix(
     """
     poses = kinematics(links, s, eta)
     entries: list[tuple[int, int, int, int, Scalar]] = []
-    beyond = [[zeros(6, 6) for _ in pose.sections] for pose in poses]
-    outer: list[list[list[tuple[int, int, Vector]]]] = [[[] for _ in p.sections] for p in poses]
+    # Of every section of every link: the mass beyond it, and forces (link, column, force) on it
+    mass_beyond = [[zeros(6, 6) for _ in pose.sections] for pose in poses]
+    forces_beyond: list[list[list[tuple[int, int, Vector]]]] = []
+    for pose in poses:
+        forces_beyond.append([[] for _ in pose.sections])
+
     for i in reversed(range(len(links))):
-        link, pose, k = links[i], poses[i], links[i].count
-        beyond[i][0] = combine(beyond[i][0], tip_terms(link, pose, None)[0])
-        M, carried = own_mass(link, pose)[0], []
-        for section, mass, forces in zip(pose.sections, beyond[i], outer[i], strict=True):
+        link = links[i]
+        pose = poses[i]
+        elastic = range(link.count)
+
+        # The link with all that its sections carry, at its root
+        tip_mass, _ = tip_terms(link, pose, None)
+        mass_beyond[i][0] = combine(mass_beyond[i][0], tip_mass)
+        M, _ = own_mass(link, pose)
+        carried: list[tuple[int, int, Vector]] = []
+        for n, section in enumerate(pose.sections):
             T = _end_map(section)
-            M = combine(M, congruence(T, mass))
-            carried += [(l, c, matvec(transpose(T), F)) for l, c, F in forces]
-        entries += [(i, 1 + j, l, c, F[6 + j]) for l, c, F in carried for j in range(k)]
-        entries += [(i, 1 + j, i, 1 + m, M[6 + j][6 + m]) for j in range(k) for m in range(j, k)]
-        carried = [(l, c, F[:6]) for l, c, F in carried]
-        carried += [(i, 1 + j, [M[a][6 + j] for a in range(6)]) for j in range(k)]
+            M = combine(M, congruence(T, mass_beyond[i][n]))
+            for other, column, force in forces_beyond[i][n]:
+                carried.append((other, column, matvec(transpose(T), force)))
+
+        # Rows of its elastic coordinates
+        for other, column, force in carried:
+            for j in elastic:
+                entries.append((i, 1 + j, other, column, force[6 + j]))
+        for j in elastic:
+            for m in range(j, link.count):
+                entries.append((i, 1 + j, i, 1 + m, M[6 + j][6 + m]))
+
+        # Its own coordinates join those whose forces are carried on, and the row of its joint
+        carried = [(other, column, force[:6]) for other, column, force in carried]
+        for j in elastic:
+            carried.append((i, 1 + j, [M[a][6 + j] for a in range(6)]))
         if link.axis is not None:
-            column = matvec([row[3:6] for row in M[:6]], link.axis)
-            carried.append((i, 0, column))
-            entries += [(i, 0, l, c, dot(link.axis, F[3:])) for l, c, F in carried]
-        p, at = parent(links, i), link.carrier
-        if p >= 0:
+            carried.append((i, 0, matvec([row[3:6] for row in M[:6]], link.axis)))
+            for other, column, force in carried:
+                entries.append((i, 0, other, column, dot(link.axis, force[3:])))
+
+        # Down to the section of the parent that carries it
+        up = parent(links, i)
+        if up >= 0:
             X = _shift_map(pose.offset)
-            here = congruence(X, _rotate_mass(pose, [row[:6] for row in M[:6]]))
-            beyond[p][at] = combine(beyond[p][at], here)
-            outer[p][at] += [
-                (l, c, shift_force(_rotate_force(pose.R, F), pose.offset)) for l, c, F in carried
-            ]
+            turned = _rotate_mass(pose, [row[:6] for row in M[:6]])
+            here = congruence(X, turned)
+            mass_beyond[up][link.carrier] = combine(mass_beyond[up][link.carrier], here)
+            for other, column, force in carried:
+                shifted = shift_force(_rotate_force(pose.R, force), pose.offset)
+                forces_beyond[up][link.carrier].append((other, column, shifted))
     return entries
 
 
