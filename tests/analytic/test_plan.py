@@ -321,11 +321,17 @@ def test_a_delta_is_planned_and_tried() -> None:
 
 
 @pytest.mark.slow
-def test_two_arms_are_planned_beside_their_stops() -> None:
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ([0.0, 0.5236, -1.2217, 0.5236, -1.2217], [0.183, 0.7084, -1.2125, 0.3951, -1.4894]),
+        # passed a stop between the points at which limits are kept
+        ([0.0247, 0.4822, -1.3044, 0.4366, -1.1653], [0.2477, 0.5876, -1.084, 0.5498, -0.9607]),
+    ],
+)
+def test_two_arms_are_planned_beside_their_stops(start: list[float], end: list[float]) -> None:
     """Twenty coordinates were refused after a minute; simulate ends a run that touches a stop."""
     model = supple.build(supple.load("two-arms"), supple.AssumedModes(1))
-    start = [0.0, 0.5236, -1.2217, 0.5236, -1.2217]
-    end = [0.183, 0.7084, -1.2125, 0.3951, -1.4894]
     found = supple.plan(model, start, end, 1.0, search_time=40.0)
     for joint, motor in enumerate(model.motors):
         if motor.limits is not None:

@@ -1095,16 +1095,25 @@ class _BySplines:
     def _within_limits(
         self, programme: SplineProgramme, free_duration: bool
     ) -> tuple[SplineProgramme, _Candidate]:
-        """The move with efforts within their limits between the Gauss points as well."""
+        """The move with efforts and joints within limits between the Gauss points as well."""
         planner = self.planner
         found = self._candidate(programme, programme.move)
         for _ in range(TIGHTENINGS):
             used = np.abs(found.efforts).max(axis=0) / planner.limits["effort"]
-            if used.max() < 1 + SMALL_EXCESS:
+            joints = found.q[:, : planner.model.joints]
+            below = np.maximum(planner.move_limits.low - joints.min(axis=0), 0.0)
+            above = np.maximum(joints.max(axis=0) - planner.move_limits.high, 0.0)
+            passed = max(below.max(), above.max())
+            if used.max() < 1 + SMALL_EXCESS and passed < STOP_MARGIN / 2 * programme.travel:
                 break
-            tighter = programme.limits.effort / np.maximum(used, 1.0)
             before = programme.move
-            programme.limits = replace(programme.limits, effort=tighter)
+            tighter = replace(
+                programme.limits,
+                effort=programme.limits.effort / np.maximum(used, 1.0),
+                low=programme.limits.low + below,
+                high=programme.limits.high - above,
+            )
+            programme.limits = tighter
             if not self._search(programme, free_duration, FEW_STEPS):
                 programme.begin_with(before)
                 break
