@@ -617,9 +617,12 @@ class PinocchioEngine(Engine):
             effort[places] += motion.effort(t) - damping(asked.theta, velocity[places])[0]
             return np.asarray(np.linalg.solve(M, effort))
 
-        h = motion.duration / 200
+        # dry friction is steep near rest: 200 steps moved a Z1 arm 30 % wrong, 4000 to 1e-5
+        friction = any(np.any(link.joint.friction) for link in asked.skeleton.links)
+        steps = 4000 if friction else 200
+        h = motion.duration / steps
         velocity = np.zeros(model.nv)
-        for k in range(200):
+        for k in range(steps):
             t = k * h
             a1 = acceleration(t, q, velocity)
             v2 = velocity + h / 2 * a1
