@@ -15,6 +15,22 @@ ROD_LENGTH = 1.5  # m
 BOOM_LENGTH = 3.0  # m
 
 
+def mechanism(links: list[dict], closures: list[dict]) -> supple.Robot:
+    """Return a planar robot under gravity that carries 200 kg at the end of its boom."""
+    description = {
+        "supple": 1,
+        "name": "boom",
+        "architecture": "mechanism",
+        "planar": True,
+        "gravity": [0, -9.81, 0],
+        "links": links,
+        "closures": closures,
+        "tip": "boom",
+        "payload": {"mass": 200},
+    }
+    return supple.loads(json.dumps(description))
+
+
 def boom(rod: dict | None = None, **link) -> supple.Robot:
     """Return a boom on a hinge, held by a rod between the base and a place along it."""
     own = {"theory": "rigid", "mass_per_length": 40} | link
@@ -30,20 +46,7 @@ def boom(rod: dict | None = None, **link) -> supple.Robot:
         "length": ROD_LENGTH,
         "stiffness": STIFFNESS,
     }
-    return supple.loads(
-        json.dumps(
-            {
-                "supple": 1,
-                "name": "boom",
-                "architecture": "mechanism",
-                "planar": True,
-                "gravity": [0, -9.81, 0],
-                "links": [own],
-                "closures": [cylinder | (rod or {})],
-                "payload": {"mass": 200},
-            }
-        )
-    )
+    return mechanism([own], [cylinder | (rod or {})])
 
 
 def boom_on_a_link(spring: float = STIFFNESS, **link) -> supple.Robot:
@@ -60,21 +63,7 @@ def boom_on_a_link(spring: float = STIFFNESS, **link) -> supple.Robot:
     piston = {"name": "piston", "joint": sliding, "theory": "rigid", "length": 3.0}
     tie = {"ends": ["piston", {"link": "boom", "at": ALONG_BOOM}], "type": "revolute"}
     light = {"mass_per_length": 1e-9}
-    return supple.loads(
-        json.dumps(
-            {
-                "supple": 1,
-                "name": "boom",
-                "architecture": "mechanism",
-                "planar": True,
-                "gravity": [0, -9.81, 0],
-                "links": [own, barrel, piston | light],
-                "closures": [tie],
-                "tip": "boom",
-                "payload": {"mass": 200},
-            }
-        )
-    )
+    return mechanism([own, barrel, piston | light], [tie])
 
 
 def geometry() -> tuple[float, float]:

@@ -187,7 +187,7 @@ def plan(
     search_time: float = 60.0,
     progress: bool | None = None,
 ) -> Plan:
-    """Plan a rest-to-rest move on the equations of motion, by direct collocation.
+    """Plan a rest-to-rest move on the equations of motion.
 
     Parameters
     ----------
@@ -231,8 +231,9 @@ def plan(
 
     Notes
     -----
-    The efforts are simulated on the same Model, and pieces are shortened until the simulation
-    agrees with the plan.
+    Models of fewer than 12 coordinates are planned by direct collocation, larger ones by splines
+    of their joints. The efforts are simulated on the same Model, and pieces are shortened until
+    the simulation agrees with the plan.
 
     References
     ----------
