@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .readable_help import make_help_readable
+
 if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
@@ -517,6 +519,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         module = import_module(f".{_MODULE_OF[name]}", __name__)
         value = getattr(module, name)
+        make_help_readable(value)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'supple' has no attribute '{name}'")

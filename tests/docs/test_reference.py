@@ -1,6 +1,7 @@
 """The reference holds every public name once, and every command with all its options."""
 
 import inspect
+import pydoc
 import sys
 from pathlib import Path
 
@@ -37,3 +38,14 @@ def test_signatures_of_descriptions_can_be_read(cls: type) -> None:
     assert "Validator" not in text
     assert "float" in text
     assert "Parameters" in (cls.__doc__ or "")
+
+
+@pytest.mark.parametrize("name", sorted(set(supple.__all__) - {"__version__"}))
+def test_help_shows_types_without_quotes_and_a_docstring(name: str) -> None:
+    public = getattr(supple, name)
+    shown = pydoc.render_doc(public, renderer=pydoc.plaintext)
+    own, _, _ = shown.partition("inherited from pydantic")
+    signatures = "\n".join(line for line in own.splitlines() if " = {" not in line)
+    for quoted in (": 'float", ": 'int", ": 'str", ": 'ArrayLike", "-> '"):
+        assert quoted not in signatures
+    assert reference_pages.summary_of(name)[:30] in shown

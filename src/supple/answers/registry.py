@@ -100,6 +100,7 @@ KINDS: dict[str, Kind] = {
     "control.trajectories:Trajectory": Kind(
         plot="view.figures.trajectories:plot_trajectory",
     ),
+    "control.shapers:Shaper": Kind(text="view.summaries.drive:shaper_text"),
     "studies.drive.shape:ShapedMove": Kind(
         text="view.summaries.drive:shaped_move_text", plot="view.figures.shaping:plot_shaped"
     ),

@@ -94,12 +94,6 @@ class Shaper(Immutable):
 
     checks: ClassVar = {"times": reals, "amplitudes": reals}
 
-    def __repr__(self) -> str:
-        return (
-            f"<Shaper {self.kind} for {self.frequency_hz:g} Hz, damping {self.damping_ratio:g}: "
-            f"{len(self.times)} impulses in {self.duration:.4g} s>"
-        )
-
     @property
     def duration(self) -> float:
         """Time of the last impulse, s: how much longer a shaped move takes."""

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
+from ..readable_help import UnquotedText
 from .meanings import MEANINGS
 
 __all__ = ["describe_class"]
@@ -37,15 +38,6 @@ def readable_type(annotation: Any) -> str:
         ]
         return f"{origin.__name__}[{', '.join(parts)}]"
     return str(getattr(annotation, "__name__", annotation))
-
-
-class _Written(str):
-    """Text that stands in a signature as it is, without quotes."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 class _ReadableDocstring:
@@ -82,8 +74,8 @@ def readable_signature(cls: type[BaseModel]) -> Signature:
         default: Any = Parameter.empty
         if not field.is_required():
             value = field.get_default(call_default_factory=True, validated_data={})
-            default = _Written(repr(value) if len(repr(value)) <= 30 else UNSHOWN)
-        kind = _Written(readable_type(field.annotation))
+            default = UnquotedText(repr(value) if len(repr(value)) <= 30 else UNSHOWN)
+        kind = UnquotedText(readable_type(field.annotation))
         parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind))
     return Signature(sorted(parameters, key=lambda one: one.default is not Parameter.empty))
 

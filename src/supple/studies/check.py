@@ -29,7 +29,7 @@ from ..structure import Structure, carrying_nothing, structure_of
 from .configuration import RequestedPoses, joint_names, where
 from .mobility import mobility
 from .moving_mass import moving_mass
-from .statics import Statics, statics
+from .statics import Statics, holding_efforts, statics
 from .vibration.modes import modes
 
 __all__ = ["Check", "check", "stresses"]
@@ -226,12 +226,7 @@ def check(
     try:
         bent = statics(robot, **place)
         sag = float(np.linalg.norm(bent.tip_displacement))
-        # Torque about each driven joint's axis that holds the robot, N m; N where it slides
-        loads = np.concatenate([bent.root_force, bent.root_moment], axis=-1)
-        carried = {segment.name: F for segment, F in zip(structure.segments, loads, strict=True)}
-        drives = [drive for drive in architecture_of(robot).drives if drive.segment]
-        held = {drive.name: drive.effort(carried) for drive in drives}
-        held |= _rods(robot, asked)
+        held = holding_efforts(bent) | _rods(robot, asked)
         notes += _large_sag(robot, sag)
         stress = stresses(robot, structure, bent)
         notes += _overloads(robot, structure, held, stress)

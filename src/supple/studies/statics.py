@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
+from ..architectures.kinds import architecture_of
 from ..arguments import checked, optional, reals, vector, whole_number
 from ..assembly import Coordinates, coordinates, exact_ends, kept_shut
 from ..beams.dynamic_stiffness import carry, root_inertia
@@ -32,7 +33,9 @@ from .configuration import where
 from .small_range import SMALL
 from .vibration.shapes import dynamic_stiffness, exact_forms, strain_density
 
-__all__ = ["Statics", "statics"]
+__all__ = ["Statics", "holding_efforts", "statics"]
+
+ROUNDING_SHARE = 1e-12  # of the largest force or moment in a robot: smaller efforts are zero
 
 Array = NDArray[np.float64]
 IDLE = 1e-9  # part of a load that may push a motion which nothing holds: rounding
@@ -253,6 +256,22 @@ def statics(
         reason=asked.take(reason),
         outputs={name: asked.take(_gather_output(name, each, good, B)) for name in measured},
     )
+
+
+def holding_efforts(found: Statics) -> dict[str, float]:
+    """Return the effort of each driven joint that holds one pose, N m, or N where it slides.
+
+    An effort that is only rounding of the forces and moments in the robot's links is zero.
+    """
+    root_wrenches = np.concatenate([found.root_force, found.root_moment], axis=-1)
+    wrench_of_link = dict(zip(found.names, root_wrenches, strict=True))
+    least = ROUNDING_SHARE * float(np.abs(root_wrenches).max(initial=0.0))
+    efforts = {}
+    for drive in architecture_of(found.robot).drives:
+        if drive.segment in wrench_of_link:
+            effort = float(drive.effort(wrench_of_link))
+            efforts[drive.name] = effort if abs(effort) > least else 0.0
+    return efforts
 
 
 def _gather_output(name: str, each: list[Any], good: Any, B: int) -> Array:

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
     from ..robot import Robot
 
-__all__ = ["key_label", "motors_of", "tidy"]
+__all__ = ["NO_MOTION_SHARE", "key_label", "motors_of", "tidy"]
+
+ROUNDING_SHARE = 1e-12  # of the largest number of its kind: smaller ones are written as 0
+NO_MOTION_SHARE = 1e-6  # of the largest motion: smaller ones come of the digits in a robot file
 
 
 def motors_of(robot: Robot) -> tuple[list[str], list[bool]]:
@@ -29,8 +32,22 @@ def key_label(found: xarray.Dataset | xarray.DataArray, key: str) -> str:
     return f"{key} ({unit})" if unit else key
 
 
-def tidy(values: Iterable[float], count: int) -> list[str]:
-    """Return numbers with `count` digits, those that are rounding of the largest as zero."""
+def tidy(
+    values: Iterable[float], count: int, *, beside: float = 0.0, share: float = ROUNDING_SHARE
+) -> list[str]:
+    """Return numbers with `count` digits, those that are rounding of the largest as zero.
+
+    Parameters
+    ----------
+    values : iterable of float
+        Numbers of one kind.
+    count : int
+        Significant digits.
+    beside : float
+        Largest value of the same kind that is not among them.
+    share : float
+        Numbers below this share of the largest are written as 0.
+    """
     given = list(values)
-    least = 1e-12 * max(map(abs, given), default=0.0)
+    least = share * max([beside, *map(abs, given)])
     return [f"{value:.{count}g}" if abs(value) > least else "0" for value in given]

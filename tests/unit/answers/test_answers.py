@@ -251,3 +251,20 @@ def test_printed_answers_are_written_for_engineers(name: str, wanted: tuple[str,
     text = repr(answer(name))
     for words in wanted:
         assert words in text
+
+
+@pytest.mark.parametrize("name", ["scara-parallel", "two-arms", "hexapod"])
+def test_rounding_of_statics_is_written_as_zero(name: str) -> None:
+    """Motors about vertical axes hold nothing against gravity, and a symmetric sag is straight."""
+    robot = supple.load(name)
+    found = supple.statics(robot)
+    assert not re.search(r"e-(09|[1-9]\d)\b", repr(found))
+    assert not re.search(r"e-(09|[1-9]\d)\b", repr(supple.check(robot, found.theta)))
+
+
+def test_shaper_is_printed_as_a_table_with_units() -> None:
+    text = repr(supple.shaper("zv", frequency_hz=5.0))
+    assert text.splitlines()[0] == "Shaper zv for 5 Hz, damping 0 %: 2 impulses in 100 ms"
+    assert "at (ms)" in text
+    # V = |cos(pi f / (2 f0))| of two equal impulses half a period apart
+    assert "leaves 0 % of the vibration at 5 Hz, 15.6 % at 10 % less, 15.6 % at 10 % more" in text

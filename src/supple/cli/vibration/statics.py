@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...view.wording import tidy
+from ...view.wording import NO_MOTION_SHARE, tidy
 from ..arguments import (
     At,
     File,
@@ -104,8 +104,13 @@ def _print(found: Statics, where: dict[str, Any]) -> None:
     gravity = ", ".join(f"{g:g}" for g in found.robot.gravity)
     say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
     say(f"base axes, gravity {gravity} m/s^2\n")
-    displacements = tidy([1e3 * x for x in found.tip_displacement], 6)  # mm
-    rotations = tidy([math.degrees(x) for x in found.tip_rotation], 6)
+    displacements = tidy([1e3 * x for x in found.tip_displacement], 6, share=NO_MOTION_SHARE)  # mm
+    rotations = tidy(
+        [math.degrees(x) for x in found.tip_rotation],
+        6,
+        beside=math.degrees(abs(found.rotation).max()),
+        share=NO_MOTION_SHARE,
+    )
     rows = [(axis, moved, "mm") for axis, moved in zip(AXES[:3], displacements, strict=True)]
     rows += [(axis, turned, "deg") for axis, turned in zip(AXES[3:], rotations, strict=True)]
     print_table(("tip", "moves>", "unit"), rows)

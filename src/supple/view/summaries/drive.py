@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..wording import motors_of
+from ..wording import motors_of, tidy
 from .layout import MILLIMETRES, count_of, effort_list, labelled, number, numbers, table
 
 __all__ = [
@@ -16,10 +16,36 @@ __all__ = [
     "plan_text",
     "plan_trial_text",
     "shaped_move_text",
+    "shaper_text",
 ]
 
 LEAST_SHARE = 1e-3  # per cent of the unshaped vibration: less is not written out
+DETUNING = 0.1  # by which a mode may miss a shaper's design frequency
 NOTHING_TO_CALM = 1e-9  # of a joint's travel: smaller vibration is none
+
+
+def shaper_text(found: Any) -> str:
+    """Impulses of a shaper, and what they leave at the design frequency and beside it."""
+    milliseconds = 1e3 * found.times
+    impulses = zip(milliseconds, found.amplitudes, strict=True)
+    rows = [
+        (str(row), number(time), number(amplitude))
+        for row, (time, amplitude) in enumerate(impulses, 1)
+    ]
+    design = found.frequency_hz
+    left = 100 * found.residual([(1 - DETUNING) * design, design, (1 + DETUNING) * design])
+    written = tidy(left.tolist(), 3, beside=100.0)
+    return "\n".join(
+        [
+            f"Shaper {found.kind} for {number(design)} Hz, "
+            f"damping {number(100 * found.damping_ratio, 3)} %: "
+            f"{count_of(len(rows), 'impulse')} in {number(milliseconds[-1], 4)} ms",
+            *table(("impulse", "at (ms)", "amplitude"), rows),
+            f"  leaves {written[1]} % of the vibration at {number(design)} Hz, "
+            f"{written[0]} % at {100 * DETUNING:.0f} % less, "
+            f"{written[2]} % at {100 * DETUNING:.0f} % more",
+        ]
+    )
 
 
 def shaped_move_text(found: Any) -> str:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from ...values import unit_of
-from ..wording import motors_of, tidy
+from ..wording import NO_MOTION_SHARE, motors_of, tidy
 
 __all__ = [
+    "DEGREES",
     "HERTZ",
     "MILLIMETRES",
     "batch_note",
@@ -23,6 +24,7 @@ __all__ = [
     "count_of",
     "effort_list",
     "labelled",
+    "motions",
     "number",
     "numbers",
     "parameter_unit",
@@ -35,6 +37,7 @@ __all__ = [
 MOST_ROWS = 12  # of a table inside a summary
 HERTZ = 1 / (2 * np.pi)  # Hz per rad/s
 MILLIMETRES = 1e3  # mm per m
+DEGREES = 180 / np.pi  # deg per rad
 LARGEST_PLAIN = 1e7  # larger numbers are written with an exponent
 NEGLIGIBLE = 1e-15  # smaller numbers are rounding whatever they measure
 SHORT_LENGTH = 0.1  # m; shorter dimensions are written in millimetres
@@ -56,6 +59,12 @@ def numbers(values: Any, factor: float = 1.0, digits: int = 4) -> str:
     """Return a few numbers, those that are rounding of the largest as zero."""
     scaled = (factor * np.asarray(values, dtype=float)).ravel()
     return ", ".join(tidy(scaled.tolist(), digits))
+
+
+def motions(values: Any, factor: float, beside: float = 0.0) -> str:
+    """Return displacements or rotations, those of no account beside the largest as zero."""
+    scaled = (factor * np.asarray(values, dtype=float)).ravel()
+    return ", ".join(tidy(scaled.tolist(), 4, beside=factor * beside, share=NO_MOTION_SHARE))
 
 
 def count_of(count: int, word: str) -> str:

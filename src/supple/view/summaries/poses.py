@@ -8,11 +8,13 @@ import numpy as np
 
 from ..wording import motors_of
 from .layout import (
+    DEGREES,
     MILLIMETRES,
     batch_note,
     configuration,
     effort_list,
     labelled,
+    motions,
     number,
     numbers,
     position,
@@ -22,21 +24,10 @@ from .layout import (
 __all__ = ["check_text", "joint_solutions_text", "mobility_text", "pose_text", "statics_text"]
 
 
-def _holding_efforts(found: Any) -> dict[str, float]:
-    """Effort of each motor that drives a joint and holds the load, N m or N."""
-    from ...architectures.kinds import architecture_of
-
-    root_wrenches = np.concatenate([found.root_force, found.root_moment], axis=-1)
-    wrench_of_link = dict(zip(found.names, root_wrenches, strict=True))
-    return {
-        drive.name: float(drive.effort(wrench_of_link))
-        for drive in architecture_of(found.robot).drives
-        if drive.segment in wrench_of_link
-    }
-
-
 def statics_text(found: Any) -> str:
     """Displacement of the tip in millimetres, its rotation, and what holds the joints."""
+    from ...studies.statics import holding_efforts
+
     if np.ndim(found.valid):
         return _statics_of_batch(found)
     size = MILLIMETRES * float(np.linalg.norm(found.tip_displacement))
@@ -46,7 +37,8 @@ def statics_text(found: Any) -> str:
     if total_energy > 0:
         parts = [f"{link} {100 * e / total_energy:.0f} %" for link, e in energies.items() if e]
         shares = f"{number(total_energy, 4)} J: {', '.join(parts)}"
-    efforts = _holding_efforts(found)
+    efforts = holding_efforts(found)
+    largest_rotation = float(np.abs(found.rotation).max())
     held_by = effort_list(found.robot, efforts) if any(efforts.values()) else ""
     lines = [
         f"Statics of {found.robot.name} at {configuration(found.robot, found.theta)}",
@@ -54,10 +46,13 @@ def statics_text(found: Any) -> str:
             [
                 (
                     "tip moves",
-                    f"{numbers(found.tip_displacement, MILLIMETRES)} mm (x, y, z), "
+                    f"{motions(found.tip_displacement, MILLIMETRES)} mm (x, y, z), "
                     f"{number(size, 4)} mm in all",
                 ),
-                ("tip turns", f"{numbers(np.degrees(found.tip_rotation))} deg about x, y, z"),
+                (
+                    "tip turns",
+                    f"{motions(found.tip_rotation, DEGREES, largest_rotation)} deg about x, y, z",
+                ),
                 ("strain energy", shares),
                 ("held by", held_by),
                 *((str(output), numbers(value)) for output, value in found.outputs.items()),
