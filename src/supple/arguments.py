@@ -1,18 +1,32 @@
 """Arguments of public functions and classes: what is right, and the sentence where one is not.
 
 A check takes the name of an argument and its value; it returns the value as it is used from there
-on, or raises a SuppleError that says what was given and what to give.
+on, or raises a SuppleError that says what was given and what to give. A function under `checked`
+says its checks in its signature, where its readers look: `count: Annotated[int, whole_number(1)]`.
 """
 
 from __future__ import annotations
 
+import ast
+import builtins
 import math
+import re
 import sys
 from collections.abc import Callable
 from functools import wraps
-from inspect import Parameter, signature
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from types import CodeType, NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 from .errors import SuppleError
 from .on_demand import ModuleOnDemand
@@ -29,9 +43,11 @@ __all__ = [
     "LARGEST_FLOAT",
     "Check",
     "also_called",
+    "as_given",
     "as_list",
     "brief",
     "checked",
+    "checks_of",
     "counts",
     "instance",
     "number",
@@ -49,6 +65,8 @@ Check = Callable[[str, Any], Any]
 LARGEST_FLOAT = sys.float_info.max  # an integer may be larger; NaN and infinity are not below it
 P = ParamSpec("P")
 T = TypeVar("T")
+KINDS: dict[type, Check] = {}  # see `checks_of`
+WORD = re.compile(r"[^\W\d]\w*")
 
 
 def brief(value: Any) -> str:
@@ -61,39 +79,144 @@ def brief(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def checked(**checks: Check) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Return a decorator that checks arguments by their names before the function is called."""
+def checked(function: Callable[P, T]) -> Callable[P, T]:
+    """Check the arguments of a function by its signature before it is called.
 
-    def around(function: Callable[P, T]) -> Callable[P, T]:
-        form = signature(function)
-        plain = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-        places = [name for name, p in form.parameters.items() if p.kind in plain]
-        gathering = any(
-            form.parameters[name].kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-            for name in checks
-            if name in form.parameters
-        )
-        each = [(n, places.index(n) if n in places else len(places), c) for n, c in checks.items()]
+    What an annotation asks: `Annotated[..., check]` this check, `Literal` one of its words, `bool`
+    True or False, `ArrayLike` real numbers, a class with a check of its own (`checks_of`) that one.
+    With `| None` the value may be None as well. Any other annotation asks nothing.
+    """
+    inner = inner_function(function)
+    hints = dict(inner.__annotations__)
+    inner.__annotations__ = {n: _shown(hint, inner.__globals__) for n, hint in hints.items()}
+    each: list[tuple[str, int, Check]] | None = None  # the first call finds them
 
-        @wraps(function)
-        def call(*args: P.args, **options: P.kwargs) -> T:
-            if gathering or len(args) > len(places):
-                given = form.bind(*args, **options)
-                for name, check in checks.items():
-                    if name in given.arguments:
-                        given.arguments[name] = check(name, given.arguments[name])
-                return function(*given.args, **given.kwargs)
-            values: list[Any] = list(args)
-            for name, place, check in each:
-                if place < len(values):
-                    values[place] = check(name, values[place])
-                elif name in options:
-                    options[name] = check(name, options[name])
-            return function(*values, **options)
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> T:
+        nonlocal each
+        if each is None:
+            each = _in_places(signature_checks(inner, hints), inner.__code__)
+        values: list[Any] = list(args)
+        given = len(values)
+        for name, place, check in each:
+            if place < given:
+                values[place] = check(name, values[place])
+            elif name in options:
+                options[name] = check(name, options[name])
+        return function(*values, **options)
 
-        return call
+    return call
 
-    return around
+
+def inner_function(function: Any) -> Any:
+    """Return the function that other decorators have wrapped."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function
+
+
+def _in_places(checks: dict[str, Check], code: CodeType) -> list[tuple[str, int, Check]]:
+    """Return checks with the places of their arguments; those by name only have the last of all."""
+    places = {name: place for place, name in enumerate(code.co_varnames[: code.co_argcount])}
+    return [(name, places.get(name, sys.maxsize), check) for name, check in checks.items()]
+
+
+class _Unknown:
+    """A name that is there for type checkers only: whatever is made of it asks nothing."""
+
+    def __call__(self, *_: Any, **__: Any) -> _Unknown:
+        return self
+
+    __getitem__ = __or__ = __ror__ = __call__
+
+    def __getattr__(self, name: str) -> _Unknown:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+
+UNKNOWN = _Unknown()
+
+
+class _Names(dict[str, Any]):
+    """What the names of annotations mean: what a module holds, or UNKNOWN."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name, UNKNOWN)
+
+
+def checks_of(kind: type) -> Callable[[Check], Check]:
+    """Return a decorator of a check: it is that of every argument annotated with this class."""
+
+    def keep(check: Check) -> Check:
+        KINDS[kind] = check
+        return check
+
+    return keep
+
+
+def signature_checks(function: Any, hints: dict[str, Any]) -> dict[str, Check]:
+    """Return the checks that the annotations of a function ask for, by its arguments."""
+    names = _Names(function.__globals__)
+    # The same, whether the module loads them or not.
+    names.update(Annotated=Annotated, Literal=Literal, ArrayLike=Annotated[Any, reals])
+    code = function.__code__
+    found = {}
+    for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        hint = hints.get(name)
+        check = _check_of(eval(hint, {}, names) if isinstance(hint, str) else hint)
+        if check is UNKNOWN:
+            raise NameError(f"{function.__qualname__}: the check of {name} is not imported: {hint}")
+        if check is not None:
+            found[name] = check
+    return found
+
+
+def _check_of(hint: Any) -> Check | None:
+    """Return the check that an annotation asks for, or None."""
+    if hint is bool:
+        return switch
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return next((part for part in reversed(hint.__metadata__) if callable(part)), None)
+    parts = get_args(hint)
+    if origin is Literal:
+        return one_of(*parts) if all(isinstance(word, str) for word in parts) else None
+    if origin in (Union, UnionType):
+        rest = [part for part in parts if part is not NoneType]
+        check = _check_of(rest[0]) if len(rest) == 1 else None
+        return check if check is None or check is UNKNOWN else optional(check)
+    return KINDS.get(hint) if isinstance(hint, type) else None
+
+
+class _Plain(ast.NodeTransformer):
+    """Takes the checks out of an annotation."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.names = names
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """Return the type of an Annotated, anything else as it is."""
+        if isinstance(node.value, ast.Name) and node.value.id == "Annotated":
+            return self.visit(node.slice.elts[0])  # type: ignore[attr-defined, no-any-return]
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Return the type of a name for an Annotated, any other name as it is."""
+        if not hasattr(self.names.get(node.id), "__metadata__"):
+            return node
+        kind = self.names[node.id].__origin__
+        return ast.Name(getattr(kind, "__forward_arg__", getattr(kind, "__name__", str(kind))))
+
+
+def _shown(hint: Any, names: dict[str, Any]) -> Any:
+    """Return an annotation as `help` shows it: types without their checks."""
+    if not isinstance(hint, str):
+        return hint
+    short = any(hasattr(names.get(word), "__metadata__") for word in WORD.findall(hint))
+    if not short and "Annotated[" not in hint:
+        return hint
+    return ast.unparse(_Plain(names).visit(ast.parse(hint, mode="eval")))
 
 
 def also_called(**new_names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -211,6 +334,11 @@ def counts(low: int = 1, high: int = 10_000) -> Check:
         return int(one(name, value))
 
     return check
+
+
+def as_given(name: str, value: Any) -> Any:
+    """Return the value as it is: the function itself says what it may be."""
+    return value
 
 
 def as_list(name: str, value: Any) -> list[Any]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..answers.held import Immutable
-from ..arguments import brief, counts, one_of, optional, vector
+from ..arguments import brief, checks_of, counts, instance, one_of, optional, vector
 from ..budget import afford
 from ..errors import SuppleError
 from .fixed.assumed import assumed_shapes
@@ -90,6 +90,9 @@ class Basis(Immutable, ABC):
     @abstractmethod
     def sliding(self, i: int, beam: AnyBeam, end: EndLoad) -> SlidingShapes:
         """Return the shapes of a link i that slides."""
+
+
+checks_of(Basis)(instance(Basis, "a Basis, such as supple.AssumedModes(2)"))
 
 
 @dataclass(frozen=True)

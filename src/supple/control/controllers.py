@@ -9,19 +9,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Immutable
 from ..architectures.kinds import architecture_of
-from ..arguments import checked, instance, optional, reals, some
+from ..arguments import as_given, checked, checks_of, instance, optional, reals, some
 from ..beams.basis import AssumedModes
 from ..equations.build import build
 from ..equations.closed.coupled import near_symbols
 from ..equations.evaluate import Evaluator
-from ..equations.model import Model, a_model
+from ..equations.model import Model
 from ..errors import SuppleError
 from .plant import at_rest, riccati, weight
 
@@ -146,6 +146,9 @@ class Controller(Immutable, ABC):
             model, given = near_symbols(model)[0], [*given, near]
         found = self.function(model).map(len(state[0]))(*(x.T for x in given))
         return np.array(found).T
+
+
+checks_of(Controller)(instance(Controller, "a Controller, such as supple.JointPD(100, 20)"))
 
 
 class StatefulController(Controller):
@@ -617,9 +620,12 @@ class LQR(Controller):
         return ca.DM(self.tau) - ca.mtimes(ca.DM(self.gain), error)
 
 
-@checked(model=a_model, theta=reals)
+Weight = Annotated[ArrayLike, as_given]  # checked with the size of the model
+
+
+@checked
 def lqr(
-    model: Model, theta: ArrayLike, state_weight: ArrayLike = 1.0, effort_weight: ArrayLike = 1.0
+    model: Model, theta: ArrayLike, state_weight: Weight = 1.0, effort_weight: Weight = 1.0
 ) -> LQR:
     """Linear-quadratic regulator of a model about rest at a pose.
 

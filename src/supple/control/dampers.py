@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import checked, number, optional, reals, some
-from ..equations.model import Model, a_model
+from ..arguments import checked, number, some
+from ..equations.model import Model
 from ..errors import SuppleError
 from ..outputs.kinds import Encoder, Strain, Tachometer
 from ..outputs.output import Output
@@ -125,20 +125,12 @@ class StrainFeedback(Controller):
         return names, ca.Function("law", inputs, [ca.densify(tau)])
 
 
-ARGUMENTS: Any = {
-    "model": a_model,
-    "theta": reals,
-    "position_gain": some(0),
-    "velocity_gain": some(0),
-}
-
-
-@checked(**ARGUMENTS)
+@checked
 def strain_feedback(
     model: Model,
     theta: ArrayLike,
-    position_gain: Gain,
-    velocity_gain: Gain,
+    position_gain: Annotated[Gain, some(0)],
+    velocity_gain: Annotated[Gain, some(0)],
     gauges: Sequence[Strain] | None = None,
 ) -> StrainFeedback:
     """Joint PD with strain feedback whose gains damp the lowest modes most.
@@ -191,14 +183,14 @@ def strain_feedback(
     return StrainFeedback(position_gain, velocity_gain, gain, 0.0, measures, still)  # type: ignore[arg-type]
 
 
-@checked(**ARGUMENTS, filter_damping=number(0, 10, above=True))
+@checked
 def resonant_damping(
     model: Model,
     theta: ArrayLike,
-    position_gain: Gain,
-    velocity_gain: Gain,
+    position_gain: Annotated[Gain, some(0)],
+    velocity_gain: Annotated[Gain, some(0)],
     gauges: Sequence[Strain] | None = None,
-    filter_damping: float = 0.3,
+    filter_damping: Annotated[float, number(0, 10, above=True)] = 0.3,
 ) -> LinearController:
     """Joint PD with a resonant filter on each joint's strain, tuned about a pose.
 
@@ -250,21 +242,16 @@ def resonant_damping(
     return law(best)
 
 
-@checked(
-    **ARGUMENTS,
-    effort_weight=number(1e-9, 1e9),
-    noise=number(1e-9, 1e9),
-    mode_weight=optional(number(0, 1e9)),
-)
+@checked
 def h_infinity(
     model: Model,
     theta: ArrayLike,
-    position_gain: Gain,
-    velocity_gain: Gain,
+    position_gain: Annotated[Gain, some(0)],
+    velocity_gain: Annotated[Gain, some(0)],
     gauges: Sequence[Strain] | None = None,
-    effort_weight: float = 1.0,
-    noise: float = 0.05,
-    mode_weight: float | None = None,
+    effort_weight: Annotated[float, number(1e-9, 1e9)] = 1.0,
+    noise: Annotated[float, number(1e-9, 1e9)] = 0.05,
+    mode_weight: Annotated[float, number(0, 1e9)] | None = None,
 ) -> LinearController:
     """Joint PD with an H-infinity controller on the strains, about rest at a pose.
 

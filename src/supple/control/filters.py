@@ -10,12 +10,12 @@ or minima.
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import checked, number, one_of, optional, reals, whole_number
+from ..arguments import checked, number, one_of, whole_number
 from ..errors import SuppleError
 from .trajectories import LAWS
 
@@ -42,18 +42,13 @@ class CalmDuration(NamedTuple):
     left: float
 
 
-@checked(
-    rate=HERTZ,
-    kind=one_of("low-pass", "notch"),
-    frequency_hz=HERTZ,
-    damping_ratio=optional(A_RATIO),
-)
+@checked
 def filtered(
     samples: ArrayLike,
-    rate: float,
+    rate: Annotated[float, HERTZ],
     kind: Literal["low-pass", "notch"] = "notch",
-    frequency_hz: float = 10.0,
-    damping_ratio: float | None = None,
+    frequency_hz: Annotated[float, HERTZ] = 10.0,
+    damping_ratio: Annotated[float, A_RATIO] | None = None,
 ) -> Array:
     """Pass samples of a command through a notch or a low-pass filter.
 
@@ -127,19 +122,13 @@ def filtered(
     return np.asarray((y + columns[0]).reshape(len(y), *x.shape[1:]))
 
 
-@checked(
-    law=one_of(*LAWS),
-    frequency_hz=reals,
-    damping_ratio=A_RATIO,
-    count=whole_number(1, 100),
-    shortest=number(0, unit="of seconds"),
-)
+@checked
 def calm_durations(
-    law: str,
+    law: Annotated[str, one_of(*LAWS)],
     frequency_hz: ArrayLike,
-    damping_ratio: float = 0.0,
-    count: int = 3,
-    shortest: float = 0.0,
+    damping_ratio: Annotated[float, A_RATIO] = 0.0,
+    count: Annotated[int, whole_number(1, 100)] = 3,
+    shortest: Annotated[float, number(0, unit="of seconds")] = 0.0,
 ) -> list[CalmDuration]:
     """Durations of a move at which a time law excites given modes least.
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Immutable
-from ..arguments import checked, number, optional, reals
-from ..equations.model import Model, a_model
+from ..arguments import checked, number, reals
+from ..equations.model import Model
 from ..errors import SuppleError
 from ..outputs.output import Output
+from .controllers import Weight
 from .discrete import discretise_zero_order_hold
 from .linear import LinearController
 from .plant import Plant, as_measures, plant, riccati, weight
@@ -87,23 +88,19 @@ class Observer(Immutable):
         return found
 
 
-ARGUMENTS: Any = {
-    "model": a_model,
-    "theta": reals,
-    "period": optional(number(1e-7, 10.0, give="seconds between two samples, 1e-7 to 10")),
-    "delay": number(0, 100.0, give="seconds of delay, 0 to 100"),
-}
+Period = Annotated[float, number(1e-7, 10.0, give="seconds between two samples, 1e-7 to 10")]
+Delay = Annotated[float, number(0, 100.0, give="seconds of delay, 0 to 100")]
 
 
-@checked(**ARGUMENTS)
+@checked
 def observer(
     model: Model,
     theta: ArrayLike,
     measures: Sequence[Output] | None = None,
-    effort_noise: ArrayLike = 1.0,
-    measurement_noise: ArrayLike = 1e-3,
-    period: float | None = None,
-    delay: float = 0.0,
+    effort_noise: Weight = 1.0,
+    measurement_noise: Weight = 1e-3,
+    period: Period | None = None,
+    delay: Delay = 0.0,
 ) -> Observer:
     """Steady-state Kalman filter of a model about rest at a pose.
 
@@ -157,19 +154,19 @@ def observer(
     return Observer(Phi, Gamma, C, np.zeros((len(C), m)), M, after, at, period, delay)
 
 
-@checked(**ARGUMENTS, integral=number(0, 1e9, give="a weight from 0 to 1e9"))
+@checked
 def lqg(
     model: Model,
     theta: ArrayLike,
     measures: Sequence[Output] | None = None,
     *,
-    state_weight: ArrayLike = 1.0,
-    effort_weight: ArrayLike = 1.0,
-    effort_noise: ArrayLike = 1.0,
-    measurement_noise: ArrayLike = 1e-3,
-    integral: float = 0.0,
-    period: float | None = None,
-    delay: float = 0.0,
+    state_weight: Weight = 1.0,
+    effort_weight: Weight = 1.0,
+    effort_noise: Weight = 1.0,
+    measurement_noise: Weight = 1e-3,
+    integral: Annotated[float, number(0, 1e9, give="a weight from 0 to 1e9")] = 0.0,
+    period: Period | None = None,
+    delay: Delay = 0.0,
 ) -> LinearController:
     """Linear-quadratic regulator on the estimate of a Kalman filter, about rest at a pose.
 

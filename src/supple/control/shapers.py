@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
 from itertools import pairwise
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -296,14 +296,14 @@ SHAPERS: dict[str, Callable[..., tuple[list[float], list[float], list[float]]]] 
 ORDERS = {"zvd": 2, "zvdd": 3}
 
 
-@checked(kind=one_of(*SHAPERS), tolerance=number())
+@checked
 def shaper(
-    kind: str,
+    kind: Annotated[str, one_of(*SHAPERS)],
     frequency_hz: float | Sequence[float] | None = None,
     damping_ratio: float | Sequence[float] = 0.0,
     *,
     band: tuple[float, float] | None = None,
-    tolerance: float = 0.05,
+    tolerance: Annotated[float, number()] = 0.05,
 ) -> Shaper:
     """Design an input shaper for one mode, for several modes, or for a band of frequencies.
 

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..answers.answer import Plotted
 from ..answers.held import Immutable, frozen_property
 from ..answers.registry import import_function
-from ..arguments import brief, checked, number, one_of, reals, some, vector
+from ..arguments import brief, checked, checks_of, number, one_of, reals, some, vector
 from ..errors import SuppleError
 from ..kernels.polynomial_table import PolynomialTable, tabulate
 
@@ -270,6 +270,7 @@ class PreparedMotion:
         return row[: self.size], row[self.size : self.double], row[self.double :]
 
 
+@checks_of(Trajectory)
 def a_trajectory(name: str, value: Any) -> Trajectory:
     """Return a Trajectory, or raise a sentence that says how to get one."""
     if not isinstance(value, Trajectory):
@@ -931,7 +932,7 @@ class TrajectoryWithDetails(Trajectory):
         return self.trajectory.motion(t)
 
 
-@checked(trajectory=a_trajectory)
+@checked
 def scaled_to(
     trajectory: Trajectory, velocity: float | Sequence[float], acceleration: float | Sequence[float]
 ) -> Slowed:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ..architectures.base import warn_near
 from ..architectures.kinds import DeltaKinematics, lower, tree_at_assembly
 from ..architectures.tree import Kinematics, Tree
-from ..arguments import brief, checked, one_of, optional, switch
+from ..arguments import brief, checked
 from ..beams.basis import AssumedModes, Basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
-from ..robot import Robot, a_robot
+from ..robot import Robot
 from .accuracy import ModelWarning, accuracy, sliding_error, twisting_pose
 from .chain_functions import MANY, ChainFunctions
 from .chains.balls import Ball
@@ -34,7 +34,7 @@ from .functions import Functions
 from .locked import locked_pose
 from .locked import modal_damping as whole_damping
 from .model import Model
-from .reading import BETAS, DEFLECTIONS, VELOCITIES, Beta, Deflection, Reading
+from .reading import Beta, Deflection, Reading
 
 __all__ = ["build"]
 
@@ -52,14 +52,7 @@ class _BuildRequest:
     compiled: bool
 
 
-@checked(
-    robot=a_robot,
-    deflection=optional(one_of(*DEFLECTIONS)),
-    stiffening=optional(switch),
-    velocity=optional(one_of(*VELOCITIES)),
-    beta=optional(one_of(*BETAS)),
-    compiled=switch,
-)
+@checked
 def build(
     robot: Robot,
     basis: Basis | None = None,

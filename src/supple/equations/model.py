@@ -13,7 +13,7 @@ from ..answers.held import Immutable, still
 from ..answers.registry import import_function
 from ..architectures.coordinate_map import CoordinateMap
 from ..architectures.kinds import architecture_of
-from ..arguments import brief, instance, number, one_of, reals
+from ..arguments import brief, checks_of, instance, number, one_of, reals
 from ..beams.basis import AssumedModes, Basis
 from ..errors import SuppleError
 from ..robot import Motor, Robot
@@ -347,6 +347,7 @@ class Model(Immutable):
         return array
 
 
+@checks_of(Model)
 def a_model(name: str, given: Any) -> Model:
     """Return a Model, or raise a sentence that says how to get one."""
     if isinstance(given, Model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from ..arguments import brief, checked
 from ..control.controllers import Controller
 from ..control.linear import LinearController
 from ..control.sampled import Sampled
-from ..equations.model import Model, a_model
+from ..equations.model import Model
 from ..errors import SuppleError
 from .c_source import CFunction, c_comment, c_source, c_tables
 
@@ -28,8 +28,10 @@ def _a_name(word: str, value: Any) -> str:
     raise SuppleError(f"{word} is {brief(value)}: give a name that C allows, such as 'law'")
 
 
-@checked(model=a_model, name=_a_name)
-def c_code(controller: Controller | Sampled, model: Model, name: str = "law") -> str:
+@checked
+def c_code(
+    controller: Controller | Sampled, model: Model, name: Annotated[str, _a_name] = "law"
+) -> str:
     """C99 source code of a controller, with the same interface for every kind.
 
     Parameters

@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
 from ..architectures.kinds import architecture_of
-from ..arguments import brief, checked, instance, optional, reals, whole_number
+from ..arguments import brief, checked, instance, whole_number
 from ..beams.basis import AssumedModes, Basis
 from ..equations.accuracy import ModelWarning
 from ..equations.build import build
@@ -78,25 +78,17 @@ def _format(name: str, given: Any) -> str:
     raise SuppleError(f"{name} is {brief(given)}: it must be one of {', '.join(EXPORTERS)}")
 
 
-@checked(
-    robot_or_model=_robot_or_model,
-    to=_format,
-    basis=optional(instance(Basis, "a basis, such as AssumedModes(2)")),
-    theta0=optional(reals),
-    q0=optional(reals),
-    name=optional(instance(str, "a word")),
-    count=whole_number(1, 50),
-)
+@checked
 def export(
-    robot_or_model: Robot | Model | str,
-    to: str,
+    robot_or_model: Annotated[Robot | Model | str, _robot_or_model],
+    to: Annotated[str, _format],
     path: str | Path,
     *,
     basis: Basis | None = None,
     theta0: ArrayLike | None = None,
     q0: ArrayLike | None = None,
-    name: str | None = None,
-    count: int = 3,
+    name: Annotated[str, instance(str, "a word")] | None = None,
+    count: Annotated[int, whole_number(1, 50)] = 3,
     **options: Any,
 ) -> Export:
     """Write a robot or a Model in the format of another tool.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
-from ..arguments import as_list, brief, checked, counts, optional, reals, whole_number
+from ..arguments import as_list, brief, checked, counts, whole_number
 from ..errors import SuppleError
 from ..robot import Robot, a_robot
 from .engines import ENGINES, Asked
@@ -87,20 +87,14 @@ def _show_progress(words: str) -> None:
         sys.stderr.flush()
 
 
-@checked(
-    robot=a_robot,
-    theta=optional(reals),
-    engines=optional(as_list),
-    segments=counts(1, 200),
-    count=whole_number(1, 20),
-)
+@checked
 def validate(
-    robot: Robot | str,
+    robot: Annotated[Robot | str, a_robot],
     theta: ArrayLike | None = None,
-    engines: Sequence[str] | None = None,
+    engines: Annotated[Sequence[str], as_list] | None = None,
     *,
-    segments: int | Sequence[int] = (8, 16),
-    count: int = 3,
+    segments: Annotated[int | Sequence[int], counts(1, 200)] = (8, 16),
+    count: Annotated[int, whole_number(1, 20)] = 3,
 ) -> Validation:
     """Compare the answers of supple with those of other engines.
 

@@ -13,7 +13,7 @@ from ..arguments import checked
 from ..editing import as_plain_data
 from ..errors import RobotError, SuppleError
 from ..faults import nearest, quote, validate_data
-from ..robot import Robot, a_robot, need_robot
+from ..robot import Robot, need_robot
 from .data import read_bytes
 from .disk import check_place, write_text
 from .lenient import judge_inertias
@@ -276,7 +276,7 @@ def _robot(document: Document, where: str) -> Robot:
     return robot
 
 
-@checked(robot=a_robot)
+@checked
 def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     """Write a robot as the text of a robot file.
 

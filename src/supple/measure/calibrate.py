@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
 from ..architectures.kinds import architecture_of
-from ..arguments import as_list, checked, number, optional, vector
+from ..arguments import as_list, checked, number, vector
 from ..control.shapers import SHAPERS, Shaper, shaper
 from ..editing import as_plain_data
 from ..errors import SuppleError
@@ -113,27 +113,19 @@ class Calibration(Answer):
     units: ClassVar = {"frequency_hz": "Hz", "time_added": "s", "max_acceleration": "m/s2"}
 
 
-@checked(
-    robot=optional(a_robot),
-    rate=optional(number(0, above=True, unit="in Hz")),
-    band=optional(vector(2)),
-    shapers=optional(as_list),
-    vibration_limit=number(0, 1, above=True),
-    smoothing=number(0, above=True, unit="in m"),
-    damping_ratio=optional(number(0, MOST_DAMPING)),
-)
+@checked
 def calibrate(
     data: Any,
     *,
-    robot: Robot | str | PathLike[str] | None = None,
+    robot: Annotated[Robot | str | PathLike[str], a_robot] | None = None,
     theta: ArrayLike | None = None,
-    rate: float | None = None,
-    band: Sequence[float] | None = None,
+    rate: Annotated[float, number(0, above=True, unit="in Hz")] | None = None,
+    band: Annotated[Sequence[float], vector(2)] | None = None,
     channels: Sequence[str] | None = None,
-    shapers: Sequence[str] | None = None,
-    vibration_limit: float = 0.05,
-    smoothing: float = 1e-4,
-    damping_ratio: float | None = None,
+    shapers: Annotated[Sequence[str], as_list] | None = None,
+    vibration_limit: Annotated[float, number(0, 1, above=True)] = 0.05,
+    smoothing: Annotated[float, number(0, above=True, unit="in m")] = 1e-4,
+    damping_ratio: Annotated[float, number(0, MOST_DAMPING)] | None = None,
 ) -> Calibration:
     """Choose a shaper from recordings of a machine's vibration.
 

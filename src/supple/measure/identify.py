@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
-from ..arguments import as_list, brief, checked, number, one_of, optional, whole_number
+from ..arguments import as_list, brief, checked, number, one_of, whole_number
 from ..beams.basis import Basis
 from ..errors import SuppleError
 from ..robot import Robot, a_robot
@@ -215,39 +215,28 @@ class Identification(Answer):
         return (min(ends), max(ends))
 
 
-@checked(
-    robot=a_robot,
-    free=as_list,
-    kind=optional(one_of("frequencies", "response", "motion", "statics")),
-    damping=optional(one_of("structural", "modal")),
-    loss=one_of(*LOSSES),
-    starts=optional(whole_number(1, 1000)),
-    validation=number(0, 0.9),
-    reference=one_of("undeformed", "unloaded"),
-    sigma=optional(number(0, above=True)),
-    seed=whole_number(0),
-)
+@checked
 def identify(
-    robot: Robot | str | PathLike[str],
+    robot: Annotated[Robot | str | PathLike[str], a_robot],
     data: Any,
-    free: Sequence[str],
-    kind: str | None = None,
+    free: Annotated[Sequence[str], as_list],
+    kind: Annotated[str, one_of("frequencies", "response", "motion", "statics")] | None = None,
     *,
     theta: ArrayLike | None = None,
     theta0: ArrayLike | None = None,
     joints: Any = None,
-    damping: str | None = None,
+    damping: Annotated[str, one_of("structural", "modal")] | None = None,
     start: Mapping[str, float] | None = None,
     bounds: Mapping[str, Any] | None = None,
     priors: Mapping[str, Any] | None = None,
     ties: Mapping[str, Any] | None = None,
-    sigma: float | None = None,
-    loss: str = "linear",
-    starts: int | None = None,
-    validation: float = 0.0,
+    sigma: Annotated[float, number(0, above=True)] | None = None,
+    loss: Annotated[str, one_of(*LOSSES)] = "linear",
+    starts: Annotated[int, whole_number(1, 1000)] | None = None,
+    validation: Annotated[float, number(0, 0.9)] = 0.0,
     basis: Basis | None = None,
-    reference: str = "undeformed",
-    seed: int = 0,
+    reference: Annotated[str, one_of("undeformed", "unloaded")] = "undeformed",
+    seed: Annotated[int, whole_number(0)] = 0,
 ) -> Identification:
     """Fit parameters of a robot, named by their paths, to measurements.
 

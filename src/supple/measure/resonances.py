@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..answers.answer import Answer
-from ..arguments import brief, checked, number, one_of, optional, vector, whole_number
+from ..arguments import brief, checked, number, vector, whole_number
 from ..errors import SuppleError
 from ..files.recordings import RawTable, Recording, as_recording, read_recording
 from .decays import PoleFit, fit_poles
@@ -118,18 +118,13 @@ class Resonances(Answer):
     units: ClassVar = {"frequency_hz": "Hz", "std_hz": "Hz", "spectrum_hz": "Hz", "pole_hz": "Hz"}
 
 
-@checked(
-    rate=optional(number(0, above=True, unit="in Hz")),
-    band=optional(vector(2)),
-    count=optional(whole_number(1, 100)),
-    excitation=one_of("auto", "ringdown", "hammer", "driven", "sweep", "ambient"),
-)
+@checked
 def resonances(
     data: Any,
     *,
-    rate: float | None = None,
-    band: Sequence[float] | None = None,
-    count: int | None = None,
+    rate: Annotated[float, number(0, above=True, unit="in Hz")] | None = None,
+    band: Annotated[Sequence[float], vector(2)] | None = None,
+    count: Annotated[int, whole_number(1, 100)] | None = None,
     channels: Sequence[str] | None = None,
     force: str | None = None,
     excitation: Excitation = "auto",

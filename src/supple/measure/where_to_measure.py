@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
-from ..arguments import as_list, brief, checked, number, one_of, optional, switch, whole_number
+from ..arguments import as_list, brief, checked, number, one_of, whole_number
 from ..errors import SuppleError
 from ..robot import Robot, a_robot
 from ..studies.design.varied import coordinate_names
@@ -82,24 +82,16 @@ class MeasurementPlan(Answer):
     table_rows: ClassVar = ("measurement",)
 
 
-@checked(
-    robot=a_robot,
-    free=as_list,
-    count=whole_number(1, 1000),
-    noise=optional(number(0, above=True)),
-    modes=whole_number(1, 50),
-    kind=optional(one_of("frequencies", "response", "motion", "statics")),
-    repeat=switch,
-)
+@checked
 def where_to_measure(
-    robot: Robot | str | PathLike[str],
-    free: Sequence[str],
+    robot: Annotated[Robot | str | PathLike[str], a_robot],
+    free: Annotated[Sequence[str], as_list],
     candidates: Any = None,
-    count: int = 5,
+    count: Annotated[int, whole_number(1, 1000)] = 5,
     *,
-    kind: str | None = None,
-    modes: int = 4,
-    noise: float | None = None,
+    kind: Annotated[str, one_of("frequencies", "response", "motion", "statics")] | None = None,
+    modes: Annotated[int, whole_number(1, 50)] = 4,
+    noise: Annotated[float, number(0, above=True)] | None = None,
     priors: Mapping[str, Any] | None = None,
     start: Mapping[str, float] | None = None,
     ties: Mapping[str, Any] | None = None,

@@ -16,17 +16,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Immutable, frozen_property
 from ..architectures.kinds import architecture_of
-from ..arguments import checked, counts, one_of, reals
+from ..arguments import checked, counts, one_of
 from ..beams.fixed.elements import Mesh, mesh
 from ..errors import SuppleError
 from ..kernels.spatial import transport
-from ..robot import Robot, a_robot
+from ..robot import Robot
 from ..structure import Structure, moving_structure
 from .branches import Group, groups_of
 from .motors import motor_side
@@ -247,12 +248,12 @@ class Ked(Immutable, SmallMotion):
         return out
 
 
-@checked(robot=a_robot, at=reals, elements=counts(), order=one_of("cubic", "quintic"))
+@checked
 def ked(
     robot: Robot,
     at: ArrayLike,
-    elements: int | Sequence[int] = 2,
-    order: str = "cubic",
+    elements: Annotated[int | Sequence[int], counts()] = 2,
+    order: Annotated[str, one_of("cubic", "quintic")] = "cubic",
     loads: Loads | None = None,
 ) -> Ked:
     """Kineto-elasto-dynamic model of a robot: linear vibration about a prescribed rigid motion.

@@ -13,7 +13,7 @@ from pydantic import Field
 from ..answers.answer import Shown
 from ..answers.held import FrozenTable
 from ..answers.registry import import_function
-from ..arguments import brief
+from ..arguments import brief, checks_of
 from ..editing import edit_fields
 from ..errors import SuppleError
 from ..sections import Box, General, Profile, Section, Shape, Tube
@@ -159,6 +159,7 @@ class Robot(Description, Shown, ABC):
         return problems
 
 
+@checks_of(Robot)
 def a_robot(name: str, given: Any) -> Robot:
     """Return a Robot: itself, the one of a file, or the one of the library with this name.
 

@@ -20,9 +20,9 @@ from ..architectures.kinds import (
     tree_at_assembly,
 )
 from ..architectures.tree import Kinematics, Tree
-from ..arguments import checked, optional, reals
+from ..arguments import checked
 from ..errors import SuppleError
-from ..robot import MechanismRobot, Robot, a_robot
+from ..robot import MechanismRobot, Robot
 from .cutting import cut_structure, short_pieces
 from .delta import delta_structure, moving_delta
 from .free_joints import carrying_nothing, sprung_modes
@@ -88,7 +88,7 @@ def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "lo
     return add_foundation(robot, _placing(tree).at(tree, at, joints))
 
 
-@checked(robot=a_robot, position=optional(reals))
+@checked
 def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRobot:
     """Describe an arm or a Delta as a mechanism: links, joints and closures.
 

@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..answers.answer import Answer
 from ..architectures.base import NEAR
 from ..architectures.kinds import architecture_of
-from ..arguments import checked, optional, reals
+from ..arguments import checked
 from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
 from ..kernels.spatial import transport
 from ..outputs.stress import has_fibre, on_edge, von_mises
-from ..robot import Robot, a_robot
+from ..robot import Robot
 from ..sections import Box, Profile, Tube
 from ..structure import Structure, carrying_nothing, structure_of
 from .configuration import RequestedPoses, joint_names, where
@@ -150,7 +150,7 @@ class Check(Answer):
         return np.array([np.nan if ratio is None else ratio for _, ratio in self.stress.values()])
 
 
-@checked(robot=a_robot, theta=optional(reals), position=optional(reals))
+@checked
 def check(
     robot: Robot,
     theta: ArrayLike | None = None,

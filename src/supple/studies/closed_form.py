@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..arguments import checked, one_of, switch
+from ..arguments import checked
 from ..equations.chains.chain_equations import ChainEquations, numbers
 from ..equations.functions import need_open
-from ..equations.model import Model, a_model
+from ..equations.model import Model
 from ..equations.named_constants import NamedConstants, named_links
 from ..errors import SuppleError
 from .formula_listing import Listing, listing_of
@@ -194,7 +194,7 @@ def _identifier(name: str) -> str:
     return name
 
 
-@checked(model=a_model, simplify=switch, form=one_of("auto", "written out", "steps"))
+@checked
 def closed_form(model: Model, simplify: bool = True, form: Form = "auto") -> ClosedForm:
     """Equations of motion of a model as formulas: M, h, K, gravity and the Coriolis matrix.
 

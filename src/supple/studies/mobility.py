@@ -13,9 +13,9 @@ from ..answers.answer import Answer
 from ..architectures.kinds import architecture_of
 from ..architectures.mobility import mobility as count_motions
 from ..architectures.mobility import redundancy
-from ..arguments import checked, optional, reals
+from ..arguments import checked
 from ..errors import SuppleError
-from ..robot import Robot, a_robot
+from ..robot import Robot
 from ..structure import as_mechanism
 from .configuration import joint_names, where
 
@@ -80,7 +80,7 @@ class Mobility(Answer):
         return words
 
 
-@checked(robot=a_robot, theta=optional(reals), position=optional(reals))
+@checked
 def mobility(
     robot: Robot, theta: ArrayLike | None = None, *, position: ArrayLike | None = None
 ) -> Mobility:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
-from ..arguments import checked, reals, switch
+from ..arguments import checked, reals
 from ..equations.chains.chain import check_lengths
 from ..equations.evaluate import Evaluator
-from ..equations.model import Model, a_model
+from ..equations.model import Model
 from ..equations.regression import regressor_function
 from ..errors import SuppleError
 
@@ -73,7 +73,7 @@ class Regressor(Answer):
         return int(np.linalg.matrix_rank(Y / np.maximum(np.abs(Y).max(axis=0), 1e-300)))
 
 
-@checked(model=a_model, gravity=switch)
+@checked
 def regressor(model: Model, gravity: bool = True) -> Regressor:
     """Inverse dynamics of a model as a linear function of its inertial constants.
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
 from ..architectures.kinds import architecture_of
-from ..arguments import checked, optional, reals, vector, whole_number
+from ..arguments import checked, vector, whole_number
 from ..assembly import Coordinates, coordinates, exact_ends, kept_shut
 from ..beams.dynamic_stiffness import carry, root_inertia
 from ..beams.invariants import beam_points
@@ -27,7 +27,7 @@ from ..link_loads import Load, SegmentLoad, a_list_of_loads, placed_loads
 from ..outputs.at_rest import Rest
 from ..outputs.measuring import named_outputs
 from ..outputs.output import Output
-from ..robot import Robot, a_robot
+from ..robot import Robot
 from ..structure import Structure, structure_of
 from .configuration import where
 from .small_range import SMALL
@@ -153,27 +153,18 @@ class Statics(Answer):
 
 
 @one_thread
-@checked(
-    robot=a_robot,
-    theta=optional(reals),
-    force=vector(3),
-    moment=vector(3),
-    gravity=optional(vector(3)),
-    position=optional(reals),
-    points=whole_number(2, 100_000),
-    loads=a_list_of_loads,
-)
+@checked
 def statics(
     robot: Robot,
     theta: ArrayLike | None = None,
-    force: ArrayLike = (0.0, 0.0, 0.0),
-    moment: ArrayLike = (0.0, 0.0, 0.0),
-    gravity: ArrayLike | None = None,
+    force: Annotated[ArrayLike, vector(3)] = (0.0, 0.0, 0.0),
+    moment: Annotated[ArrayLike, vector(3)] = (0.0, 0.0, 0.0),
+    gravity: Annotated[ArrayLike, vector(3)] | None = None,
     *,
     position: ArrayLike | None = None,
-    points: int = 21,
+    points: Annotated[int, whole_number(2, 100_000)] = 21,
     outputs: Mapping[str, Output] | None = None,
-    loads: Sequence[Load] = (),
+    loads: Annotated[Sequence[Load], a_list_of_loads] = (),
 ) -> Statics:
     """Static deflection under gravity and a load on the tip.
 

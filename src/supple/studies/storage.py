@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -224,8 +224,10 @@ def map_to_xarray(found: FrequencyMap) -> xarray.Dataset:
 STRANGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-@checked(path=instance((str, Path), "the path of a file, such as 'run.nc'"))
-def load_response(path: str | Path) -> Response:
+@checked
+def load_response(
+    path: Annotated[str | Path, instance((str, Path), "the path of a file, such as 'run.nc'")],
+) -> Response:
     """Read a simulated motion from a file written by its `save`.
 
     Parameters
@@ -334,8 +336,10 @@ def load_response(path: str | Path) -> Response:
     return found
 
 
-@checked(path=instance((str, Path), "the path of a file, such as 'linear.nc'"))
-def load_linear(path: str | Path) -> StateSpace:
+@checked
+def load_linear(
+    path: Annotated[str | Path, instance((str, Path), "the path of a file, such as 'linear.nc'")],
+) -> StateSpace:
     """Read a state-space model from a file written by its `save`.
 
     Parameters

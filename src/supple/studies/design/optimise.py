@@ -18,17 +18,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, checked, instance, number, one_of, optional, reals, switch
+from ...arguments import checked, instance, number, one_of, reals
 from ...errors import SuppleError
 from ...kernels.threads import one_thread
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ...structure import structure_of
 from ..check import stresses
 from ..configuration import where
@@ -120,39 +120,32 @@ def mass_of(robot: Robot, theta: ArrayLike, also: Sequence[str] = ()) -> float:
     return moving_mass(bare, structure, also)
 
 
-ARGUMENTS: dict[str, Check] = {
-    "robot": a_robot,
-    "vary": instance(Mapping, "ranges such as {'links.link1.section.wall': (0.004, 0.02)}"),
-    "at": optional(reals),
-    "over": optional(instance(Mapping, "ranges such as {'theta.link2': (-2, 2)}")),
-    "place": optional(reals),
-    "lowest": optional(number(0, LARGEST, above=True)),
-    "mass": optional(number(0, above=True)),
-    "sag": optional(number(0, above=True)),
-    "stress": optional(number(0, above=True)),
-    "tolerance": number(0, 0.1, above=True),
-    "progress": optional(switch),
-    "maximise": optional(one_of("lowest")),
-    "minimise": optional(one_of("mass")),
-}
+Dimensions = Annotated[
+    Mapping[Any, tuple[float, float]],
+    instance(Mapping, "ranges such as {'links.link1.section.wall': (0.004, 0.02)}"),
+]
+Box = Annotated[
+    Mapping[str, tuple[float, float]],
+    instance(Mapping, "ranges such as {'theta.link2': (-2, 2)}"),
+]
 
 
-@checked(**ARGUMENTS)
+@checked
 @one_thread
 def optimise(
     robot: Robot,
-    vary: Mapping[Any, tuple[float, float]],
-    maximise: str | None = None,
+    vary: Dimensions,
+    maximise: Annotated[str, one_of("lowest")] | None = None,
     *,
-    minimise: str | None = None,
+    minimise: Annotated[str, one_of("mass")] | None = None,
     at: ArrayLike | None = None,
-    over: Mapping[str, tuple[float, float]] | None = None,
-    place: tuple[int, float] | None = None,
-    lowest: float | None = None,
-    mass: float | None = None,
-    sag: float | None = None,
-    stress: float | None = None,
-    tolerance: float = 1e-7,
+    over: Box | None = None,
+    place: Annotated[tuple[int, float], reals] | None = None,
+    lowest: Annotated[float, number(0, LARGEST, above=True)] | None = None,
+    mass: Annotated[float, number(0, above=True)] | None = None,
+    sag: Annotated[float, number(0, above=True)] | None = None,
+    stress: Annotated[float, number(0, above=True)] | None = None,
+    tolerance: Annotated[float, number(0, 0.1, above=True)] = 1e-7,
     progress: bool | None = None,
 ) -> Optimum:
     """Find the dimensions with the highest lowest frequency, or the lightest stiff-enough design.

@@ -16,16 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer, Natural
-from ...arguments import as_list, checked, one_of, optional, reals, whole_number
+from ...arguments import as_list, checked, one_of, whole_number
 from ...assembly import coordinates, exact_ends
 from ...errors import RobotError, SuppleError
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ...structure import Joints, Structure, cut_structure, short_pieces, structure_of
 from ..configuration import where
 from ..vibration.modes import modes
@@ -80,22 +80,15 @@ class Sensitivities(Natural, Answer):
     units: ClassVar = {"omega": "rad/s", "frequency_hz": "Hz"}
 
 
-@checked(
-    robot=a_robot,
-    theta=optional(reals),
-    parameters=as_list,
-    count=whole_number(1, 10_000),
-    position=optional(reals),
-    joints=one_of("locked", "free"),
-)
+@checked
 def sensitivities(
     robot: Robot,
     theta: ArrayLike | None = None,
-    parameters: Sequence[str] = ("payload.mass",),
-    count: int = 6,
+    parameters: Annotated[Sequence[str], as_list] = ("payload.mass",),
+    count: Annotated[int, whole_number(1, 10_000)] = 6,
     *,
     position: ArrayLike | None = None,
-    joints: Joints = "locked",
+    joints: Annotated[Joints, one_of("locked", "free")] = "locked",
 ) -> Sensitivities:
     """Derivatives of natural frequencies with respect to parameters.
 

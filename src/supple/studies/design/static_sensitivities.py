@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...arguments import as_list, checked, optional, reals, vector
+from ...arguments import as_list, checked, vector
 from ...errors import SuppleError
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ..statics import Statics, statics
 from .sensitivities import difference
 from .varied import Varied
@@ -54,23 +54,15 @@ class StaticSensitivities(Answer):
     table_rows: ClassVar = ("motion",)
 
 
-@checked(
-    robot=a_robot,
-    theta=optional(reals),
-    parameters=as_list,
-    force=vector(3),
-    moment=vector(3),
-    gravity=optional(vector(3)),
-    position=optional(reals),
-)
+@checked
 def static_sensitivities(
     robot: Robot,
     theta: ArrayLike | None = None,
-    parameters: Sequence[str] = ("payload.mass",),
+    parameters: Annotated[Sequence[str], as_list] = ("payload.mass",),
     *,
-    force: ArrayLike = (0.0, 0.0, 0.0),
-    moment: ArrayLike = (0.0, 0.0, 0.0),
-    gravity: ArrayLike | None = None,
+    force: Annotated[ArrayLike, vector(3)] = (0.0, 0.0, 0.0),
+    moment: Annotated[ArrayLike, vector(3)] = (0.0, 0.0, 0.0),
+    gravity: Annotated[ArrayLike, vector(3)] | None = None,
     position: ArrayLike | None = None,
 ) -> StaticSensitivities:
     """Derivatives of the static deflection of the tip with respect to parameters.

@@ -28,7 +28,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,13 +36,9 @@ from numpy.typing import ArrayLike, NDArray
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
 from ...arguments import (
-    Check,
     checked,
     instance,
     number,
-    optional,
-    reals,
-    switch,
     vector,
     whole_number,
 )
@@ -51,7 +47,7 @@ from ...budget import LONG, SizeWarning
 from ...errors import SuppleError
 from ...kernels.spatial import transport
 from ...kernels.threads import one_thread
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ...structure import Structure, structure_of
 from ..vibration.modes import modes
 from ..vibration.shapes import cut_beams, dynamic_spring, exact_forms
@@ -122,27 +118,22 @@ class Band(Answer):
         return self.free is True
 
 
-ARGUMENTS: dict[str, Check] = {
-    "robot": a_robot,
-    "band": vector(2),
-    "over": instance(Mapping, "a box such as {'theta.link2': (-2, 2)}"),
-    "theta": optional(reals),
-    "resolution": number(0, 1, above=True),
-    "cells": whole_number(1),
-    "progress": optional(switch),
-}
+Box = Annotated[
+    Mapping[str, tuple[float, float]],
+    instance(Mapping, "a box such as {'theta.link2': (-2, 2)}"),
+]
 
 
-@checked(**ARGUMENTS)
+@checked
 @one_thread
 def stopband(
     robot: Robot,
-    band: tuple[float, float],
-    over: Mapping[str, tuple[float, float]],
+    band: Annotated[tuple[float, float], vector(2)],
+    over: Box,
     *,
     theta: ArrayLike | None = None,
-    resolution: float = 1e-4,
-    cells: int = 2_000_000,
+    resolution: Annotated[float, number(0, 1, above=True)] = 1e-4,
+    cells: Annotated[int, whole_number(1)] = 2_000_000,
     progress: bool | None = None,
 ) -> Band:
     """Prove that no natural frequency lies in a band, for any pose and payload in a box.

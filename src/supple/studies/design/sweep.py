@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,17 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from ...architectures.kinds import architecture_of
 from ...arguments import (
     LARGEST_FLOAT,
-    Check,
     brief,
     checked,
     instance,
-    optional,
-    switch,
     whole_number,
 )
 from ...editing import as_plain_data
 from ...errors import SuppleError
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from .fingerprint import fingerprint
 from .gathered import (
     checked_reduction,
@@ -267,24 +264,21 @@ def _axis(key: str, value: Any) -> Array:
     return axis
 
 
-ARGUMENTS: dict[str, Check] = {
-    "robot": a_robot,
-    "over": optional(instance(Mapping, "axes such as {'theta.link2': [0, 0.1]}")),
-    "scheduler": instance(str, "serial, threads, processes or the address of a Dask scheduler"),
-    "workers": optional(whole_number(1, 10_000)),
-    "progress": optional(switch),
-}
+Axes = Annotated[Mapping[str, Any], instance(Mapping, "axes such as {'theta.link2': [0, 0.1]}")]
+Scheduler = Annotated[
+    str, instance(str, "serial, threads, processes or the address of a Dask scheduler")
+]
 
 
-@checked(**ARGUMENTS)
+@checked
 def sweep(
     robot: Robot,
     study: str | Callable[..., Any] = "modes",
-    over: Mapping[str, Any] | None = None,
+    over: Axes | None = None,
     *,
     out: Any = None,
-    scheduler: str = "threads",
-    workers: int | None = None,
+    scheduler: Scheduler = "threads",
+    workers: Annotated[int, whole_number(1, 10_000)] | None = None,
     shard: tuple[int, int] | None = None,
     progress: bool | None = None,
     **asked: Any,

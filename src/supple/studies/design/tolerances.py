@@ -15,17 +15,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer, Natural
-from ...arguments import checked, instance, one_of, optional, reals, switch, whole_number
+from ...arguments import checked, instance, one_of, whole_number
 from ...budget import afford
 from ...errors import SuppleError
 from ...kernels.threads import one_thread
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ...structure import Joints
 from ..vibration.modes import modes
 from .pose_box import fill_unit_cube, lowest_places
@@ -87,24 +87,22 @@ class Tolerances(Natural, Answer):
     units: ClassVar = {"omega": "rad/s", "low": "rad/s", "high": "rad/s", "frequency_hz": "Hz"}
 
 
-@checked(
-    robot=a_robot,
-    within=instance(Mapping, "tolerances such as {'links.link1.section.wall': 1e-4}"),
-    theta=optional(reals),
-    count=whole_number(1, 1000),
-    position=optional(reals),
-    joints=one_of("locked", "free"),
-    progress=optional(switch),
-)
+Within = Annotated[
+    Mapping[str, float],
+    instance(Mapping, "tolerances such as {'links.link1.section.wall': 1e-4}"),
+]
+
+
+@checked
 @one_thread
 def tolerances(
     robot: Robot,
-    within: Mapping[str, float],
+    within: Within,
     theta: ArrayLike | None = None,
-    count: int = 6,
+    count: Annotated[int, whole_number(1, 1000)] = 6,
     *,
     position: ArrayLike | None = None,
-    joints: Joints = "locked",
+    joints: Annotated[Joints, one_of("locked", "free")] = "locked",
     progress: bool | None = None,
 ) -> Tolerances:
     """Intervals of natural frequencies that follow from tolerances of parameters.

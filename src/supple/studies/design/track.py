@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer, Natural
-from ...arguments import checked, instance, one_of, optional, reals, switch, whole_number
+from ...arguments import checked, instance, one_of, whole_number
 from ...errors import SuppleError
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ...structure import Joints
 from ..vibration.modes import modes
 from ..vibration.shapes import COINCIDENT
@@ -119,23 +119,21 @@ class _Sample:
     certified: bool
 
 
-@checked(
-    robot=a_robot,
-    over=instance(Mapping, "what changes and its values, such as {'theta.link2': [0, 1, 2]}"),
-    count=whole_number(1, 100),
-    theta=optional(reals),
-    position=optional(reals),
-    joints=one_of("locked", "free"),
-    progress=optional(switch),
-)
+Change = Annotated[
+    "Mapping[str, ArrayLike]",
+    instance(Mapping, "what changes and its values, such as {'theta.link2': [0, 1, 2]}"),
+]
+
+
+@checked
 def track(
     robot: Robot,
-    over: Mapping[str, ArrayLike],
-    count: int = 6,
+    over: Change,
+    count: Annotated[int, whole_number(1, 100)] = 6,
     *,
     theta: ArrayLike | None = None,
     position: ArrayLike | None = None,
-    joints: Joints = "locked",
+    joints: Annotated[Joints, one_of("locked", "free")] = "locked",
     progress: bool | None = None,
 ) -> Tracks:
     """Follow modes as continuous branches while one coordinate or parameter changes.

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
 from ...arguments import (
-    Check,
     checked,
-    instance,
     number,
-    optional,
     some,
-    switch,
     vector,
     whole_number,
 )
@@ -29,7 +25,7 @@ from ...control.trajectories import Trajectory
 from ...equations.build import build
 from ...equations.model import Model
 from ...errors import SuppleError
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from .servo import held_modes
 
 __all__ = ["calm_move", "families"]
@@ -53,37 +49,20 @@ def _check_residual(name: str, value: Any) -> float | Trajectory:
     return part
 
 
-ARGUMENTS: dict[str, Check] = {
-    "robot": a_robot,
-    "start": vector(),
-    "end": vector(),
-    "speed_limit": some(0),
-    "acceleration_limit": some(0),
-    "jerk_limit": optional(some(0)),
-    "effort_limit": optional(some(0)),
-    "duration": optional(number(0, 1e6, above=True, unit="of seconds")),
-    "left": _check_residual,
-    "band": number(0, 0.5),
-    "groups": whole_number(1, 3),
-    "servo": optional(instance(Controller, "a Controller, such as supple.JointPD(100, 20)")),
-    "platform": switch,
-}
-
-
-@checked(**ARGUMENTS)
+@checked
 def calm_move(
     robot: Robot,
-    start: ArrayLike,
-    end: ArrayLike,
-    speed_limit: float | Sequence[float],
-    acceleration_limit: float | Sequence[float],
-    jerk_limit: float | Sequence[float] | None = None,
+    start: Annotated[ArrayLike, vector()],
+    end: Annotated[ArrayLike, vector()],
+    speed_limit: Annotated[float | Sequence[float], some(0)],
+    acceleration_limit: Annotated[float | Sequence[float], some(0)],
+    jerk_limit: Annotated[float | Sequence[float], some(0)] | None = None,
     *,
-    effort_limit: float | Sequence[float] | None = None,
-    duration: float | None = None,
-    left: float | Trajectory = 0.02,
-    band: float = 0.05,
-    groups: int = 1,
+    effort_limit: Annotated[float | Sequence[float], some(0)] | None = None,
+    duration: Annotated[float, number(0, 1e6, above=True, unit="of seconds")] | None = None,
+    left: Annotated[float | Trajectory, _check_residual] = 0.02,
+    band: Annotated[float, number(0, 0.5)] = 0.05,
+    groups: Annotated[int, whole_number(1, 3)] = 1,
     servo: Controller | None = None,
     basis: Basis | Model | None = None,
     platform: bool = False,

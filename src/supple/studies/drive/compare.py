@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,15 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
 from ...arguments import (
-    Check,
     brief,
     checked,
-    instance,
     number,
     one_of,
-    optional,
     some,
-    switch,
     vector,
     whole_number,
 )
@@ -35,7 +31,7 @@ from ...beams.basis import AssumedModes, Basis
 from ...control.controllers import Clipped, Controller
 from ...control.trajectories import LAWS
 from ...errors import SuppleError
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ..configuration import joint_names
 from ..small_range import SMALL
 from .methods import Task
@@ -203,45 +199,25 @@ def _named_methods(name: str, value: Any) -> dict[str, Any]:
     return found
 
 
-ARGUMENTS: dict[str, Check] = {
-    "robot": a_robot,
-    "start": vector(),
-    "end": vector(),
-    "duration": optional(number(0, 1e6, above=True, unit="of seconds")),
-    "groups": whole_number(1, 3),
-    "law": one_of("trapezoid", *LAWS),
-    "servo": optional(instance(Controller, "a Controller, such as supple.JointPD(100, 20)")),
-    "payload_error": number(0, 0.9),
-    "band": optional(number(0, above=True, unit="of metres")),
-    "elements": whole_number(1, 50),
-    "coarse": instance(Basis, "a Basis, such as supple.AssumedModes(1)"),
-    "fine": instance(Basis, "a Basis, such as supple.AssumedModes(2)"),
-    "damping": optional(number(0, 0.9)),
-    "effort_limit": optional(some(0)),
-    "after": optional(number(0, 1e6, above=True, unit="of seconds")),
-    "progress": optional(switch),
-}
-
-
-@checked(**ARGUMENTS)
+@checked
 def compare(
     robot: Robot,
-    start: ArrayLike,
-    end: ArrayLike,
-    duration: float | None = None,
+    start: Annotated[ArrayLike, vector()],
+    end: Annotated[ArrayLike, vector()],
+    duration: Annotated[float, number(0, 1e6, above=True, unit="of seconds")] | None = None,
     methods: Sequence[str] | Mapping[str, Any] = METHODS,
     *,
-    groups: int = 1,
+    groups: Annotated[int, whole_number(1, 3)] = 1,
     servo: Controller | None = None,
-    law: str = "trapezoid",
-    payload_error: float = 0.2,
-    band: float | None = None,
-    elements: int = 3,
+    law: Annotated[str, one_of("trapezoid", *LAWS)] = "trapezoid",
+    payload_error: Annotated[float, number(0, 0.9)] = 0.2,
+    band: Annotated[float, number(0, above=True, unit="of metres")] | None = None,
+    elements: Annotated[int, whole_number(1, 50)] = 3,
     coarse: Basis = AssumedModes(1),  # noqa: B008 - frozen
     fine: Basis = AssumedModes(2),  # noqa: B008 - frozen
-    damping: float | None = None,
-    effort_limit: float | Sequence[float] | None = None,
-    after: float | None = None,
+    damping: Annotated[float, number(0, 0.9)] | None = None,
+    effort_limit: Annotated[float | Sequence[float], some(0)] | None = None,
+    after: Annotated[float, number(0, 1e6, above=True, unit="of seconds")] | None = None,
     progress: bool | None = None,
 ) -> Comparison:
     """Compare several ways to make one rest-to-rest move.

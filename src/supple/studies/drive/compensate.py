@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, also_called, checked, number, optional, whole_number
+from ...arguments import also_called, checked, number, whole_number
 from ...control.matching import TrajectoryWarning, coordinate_names, trajectory_for
 from ...control.shaping import Samples
 from ...control.trajectories import Trajectory, TrajectoryWithDetails
@@ -31,7 +31,7 @@ from ...path_dynamics.assembled_path import assembled_path
 from ...path_dynamics.kineto_elastodynamics import ked
 from ...path_dynamics.linearised_model import led_elements
 from ...path_dynamics.small_motion import SmallMotion
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ..motion.follow import follow
 from ..small_range import SmallRangeWarning
 from ..vibration.modes import modes
@@ -100,28 +100,18 @@ class Compensation(TrajectoryWithDetails, Answer):
         return most[0] / most[1] if most[1] else 1.0
 
 
-ARGUMENTS: dict[str, Check] = {
-    "robot": a_robot,
-    "rounds": whole_number(1, 20),
-    "elements": whole_number(1, 50),
-    "cutoff_hz": optional(number(0, above=True, unit="in Hz")),
-    "after": number(0, 1e6, unit="of seconds to watch after the stop"),
-    "damping": optional(number(0, 0.9)),
-}
-
-
 @also_called(path="trajectory")
-@checked(**ARGUMENTS)
+@checked
 def compensate(
     robot: Robot,
     trajectory: Trajectory | str | ArrayLike,
     *,
     rate: float | None = None,
-    rounds: int = 2,
-    elements: int = 1,
-    cutoff_hz: float | None = None,
-    after: float = 0.0,
-    damping: float | None = None,
+    rounds: Annotated[int, whole_number(1, 20)] = 2,
+    elements: Annotated[int, whole_number(1, 50)] = 1,
+    cutoff_hz: Annotated[float, number(0, above=True, unit="in Hz")] | None = None,
+    after: Annotated[float, number(0, 1e6, unit="of seconds to watch after the stop")] = 0.0,
+    damping: Annotated[float, number(0, 0.9)] | None = None,
 ) -> Compensation:
     """Correct a path so that the tip of the flexible robot follows it, sag included.
 

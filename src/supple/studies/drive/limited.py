@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,12 +26,10 @@ from numpy.typing import ArrayLike, NDArray
 from ...answers.held import Timed, frozen_property
 from ...architectures.kinds import architecture_of
 from ...arguments import (
-    Check,
     also_called,
     brief,
     checked,
     number,
-    optional,
     reals,
     some,
     vector,
@@ -40,7 +38,7 @@ from ...arguments import (
 from ...control.matching import trajectory_for
 from ...control.shaping import Samples
 from ...control.trajectories import Trajectory
-from ...equations.model import Model, a_model
+from ...equations.model import Model
 from ...errors import SuppleError
 
 __all__ = ["JerkLimited", "PathTiming", "effort_limited", "jerk_limited"]
@@ -90,21 +88,14 @@ class JerkLimited(Timed, Trajectory):
         return f"<JerkLimited: {self.duration:.5g} s, {self.x.shape[1]} coordinates>"
 
 
-@checked(
-    start=vector(),
-    end=vector(),
-    speed_limit=some(0),
-    acceleration_limit=some(0),
-    jerk_limit=some(0),
-    duration=optional(number(0, 1e6, above=True, unit="of seconds")),
-)
+@checked
 def jerk_limited(
-    start: ArrayLike,
-    end: ArrayLike,
-    speed_limit: float | Sequence[float],
-    acceleration_limit: float | Sequence[float],
-    jerk_limit: float | Sequence[float],
-    duration: float | None = None,
+    start: Annotated[ArrayLike, vector()],
+    end: Annotated[ArrayLike, vector()],
+    speed_limit: Annotated[float | Sequence[float], some(0)],
+    acceleration_limit: Annotated[float | Sequence[float], some(0)],
+    jerk_limit: Annotated[float | Sequence[float], some(0)],
+    duration: Annotated[float, number(0, 1e6, above=True, unit="of seconds")] | None = None,
 ) -> JerkLimited:
     """Fastest straight rest-to-rest move within limits of speed, acceleration and jerk.
 
@@ -313,25 +304,16 @@ def _line(model: Model, given: Any, rate: float | None) -> tuple[Array, Array]:
     return way, x
 
 
-ARGUMENTS: dict[str, Check] = {
-    "model": a_model,
-    "effort_limit": optional(some(0)),
-    "speed_limit": optional(some(0)),
-    "acceleration_limit": optional(some(0)),
-    "pieces": whole_number(10, 5000),
-}
-
-
 @also_called(path="trajectory")
-@checked(**ARGUMENTS)
+@checked
 def effort_limited(
     model: Model,
     trajectory: Trajectory | str | ArrayLike,
-    effort_limit: float | Sequence[float] | None = None,
+    effort_limit: Annotated[float | Sequence[float], some(0)] | None = None,
     *,
-    speed_limit: float | Sequence[float] | None = None,
-    acceleration_limit: float | Sequence[float] | None = None,
-    pieces: int = 200,
+    speed_limit: Annotated[float | Sequence[float], some(0)] | None = None,
+    acceleration_limit: Annotated[float | Sequence[float], some(0)] | None = None,
+    pieces: Annotated[int, whole_number(10, 5000)] = 200,
     rate: float | None = None,
 ) -> PathTiming:
     """Fastest motion along a given joint path within effort limits, at rest at both ends.

@@ -20,18 +20,18 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
-from ...arguments import brief, checked, number, optional, reals, switch, whole_number
+from ...arguments import brief, checked, number, reals, whole_number
 from ...control.shaping import Samples
 from ...control.trajectories import LAWS, TrajectoryWithDetails
 from ...equations.closed.coupled import ClosedFunctions
 from ...equations.equilibrium import slopes_at_rest, standing, static_state
-from ...equations.model import Model, a_model
+from ...equations.model import Model
 from ...errors import SuppleError
 from ...integration.inputs import EffortSamples, Table
 from ..motion.simulate import simulate
@@ -158,33 +158,27 @@ class Plan(TrajectoryWithDetails):
         return plan_trial(self.model, self.trajectory, self.tau, self.limits, finer)
 
 
-@checked(
-    model=a_model,
-    start=reals,
-    end=reals,
-    duration=optional(number(0, 1e6, above=True, give="seconds, or none for the fastest move")),
-    effort_limit=optional(reals),
-    speed_limit=optional(reals),
-    deflection_limit=optional(number(0, above=True, give="metres above zero")),
-    stress_limit=optional(number(0, above=True, give="pascals above zero")),
-    pieces=whole_number(4, 1000),
-    iterations=whole_number(1, 100_000),
-    search_time=number(0, 1e6, above=True, give="seconds above zero"),
-    progress=optional(switch),
-)
+Duration = Annotated[
+    float, number(0, 1e6, above=True, give="seconds, or none for the fastest move")
+]
+Metres = Annotated[float, number(0, above=True, give="metres above zero")]
+Pascals = Annotated[float, number(0, above=True, give="pascals above zero")]
+
+
+@checked
 def plan(
     model: Model,
     start: ArrayLike,
     end: ArrayLike,
-    duration: float | None = None,
+    duration: Duration | None = None,
     *,
-    effort_limit: float | Sequence[float] | None = None,
-    speed_limit: float | Sequence[float] | None = None,
-    deflection_limit: float | None = None,
-    stress_limit: float | None = None,
-    pieces: int = 60,
-    iterations: int = 500,
-    search_time: float = 60.0,
+    effort_limit: Annotated[float | Sequence[float], reals] | None = None,
+    speed_limit: Annotated[float | Sequence[float], reals] | None = None,
+    deflection_limit: Metres | None = None,
+    stress_limit: Pascals | None = None,
+    pieces: Annotated[int, whole_number(4, 1000)] = 60,
+    iterations: Annotated[int, whole_number(1, 100_000)] = 500,
+    search_time: Annotated[float, number(0, 1e6, above=True, give="seconds above zero")] = 60.0,
     progress: bool | None = None,
 ) -> Plan:
     """Plan a rest-to-rest move on the equations of motion.

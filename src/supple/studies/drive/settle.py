@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...arguments import Check, also_called, checked, number, whole_number
+from ...arguments import also_called, checked, number, whole_number
 from ...control.matching import trajectory_for
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
@@ -29,7 +29,7 @@ from ...path_dynamics.assembled_path import alike, assembled_path
 from ...path_dynamics.kineto_elastodynamics import ked
 from ...path_dynamics.linearised_model import led_elements
 from ...path_dynamics.small_motion import SmallMotion
-from ...robot import Robot, a_robot, cached_for_robot
+from ...robot import Robot, cached_for_robot
 
 __all__ = ["Corrected", "CorrectionWarning", "correction", "leaves", "raising", "settled"]
 
@@ -107,26 +107,17 @@ class CorrectionWarning(UserWarning):
     """A correction raises speed or acceleration of its command considerably, or does not help."""
 
 
-ARGUMENTS: dict[str, Check] = {
-    "robot": a_robot,
-    "band": number(0, 0.5),
-    "rounds": whole_number(1, 10),
-    "elements": whole_number(1, 50),
-    "raised": number(1),
-}
-
-
 @also_called(command="trajectory")
-@checked(**ARGUMENTS)
+@checked
 def settled(
     robot: Robot,
     trajectory: Trajectory | str | ArrayLike,
     *,
     rate: float | None = None,
-    band: float = 0.05,
-    rounds: int = 2,
-    elements: int = 1,
-    raised: float = WARN_SPEED_FACTOR,
+    band: Annotated[float, number(0, 0.5)] = 0.05,
+    rounds: Annotated[int, whole_number(1, 10)] = 2,
+    elements: Annotated[int, whole_number(1, 50)] = 1,
+    raised: Annotated[float, number(1)] = WARN_SPEED_FACTOR,
 ) -> Corrected:
     """Correct a command so that the inertia loads of its own motion leave the robot at rest.
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,17 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
 from ...arguments import (
-    Check,
     also_called,
     brief,
     checked,
-    instance,
     number,
     one_of,
-    optional,
     reals,
     some,
-    switch,
     vector,
     whole_number,
 )
@@ -37,7 +33,7 @@ from ...control.trajectories import Slowed, Trajectory, TrajectoryWithDetails, w
 from ...control.trajectory_files import given_trajectory
 from ...errors import SuppleError
 from ...files.joint_trajectories import JointTrajectory
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ..kinematics.forward import forward
 
 __all__ = ["ShapedMove", "scheduled", "shape"]
@@ -194,21 +190,14 @@ def resample(move: Trajectory, rate: float, slowed: float = 1.0) -> Samples:
     return Samples(t, line(t)[0], names=move.names, begin=begin, header=header)
 
 
-@checked(
-    robot=a_robot,
-    kind=one_of(*SHAPERS),
-    modes=whole_number(1, 100),
-    servo=optional(instance(Controller, "a Controller, such as supple.JointPD(100, 20)")),
-    damping_ratio=optional(number(0)),
-    platform=switch,
-)
+@checked
 def scheduled(
     robot: Robot,
     trajectory: Trajectory | str | ArrayLike,
-    kind: str = "zvd",
-    modes: int = 1,
+    kind: Annotated[str, one_of(*SHAPERS)] = "zvd",
+    modes: Annotated[int, whole_number(1, 100)] = 1,
     servo: Controller | None = None,
-    damping_ratio: float | None = None,
+    damping_ratio: Annotated[float, number(0)] | None = None,
     *,
     platform: bool = False,
     rate: float | None = None,
@@ -279,31 +268,22 @@ def held_frequencies(
     return omega, np.clip(ratio, 0.0, 0.6)
 
 
-ARGUMENTS: dict[str, Check] = {
-    "kind": one_of(*SHAPERS),
-    "frequency_hz": optional(some(1e-6)),
-    "damping_ratio": optional(some(0)),
-    "band": optional(vector(2)),
-    "robot": optional(a_robot),
-    "modes": whole_number(1, 100),
-    "rate": optional(number(1e-3, 1e7, unit="in Hz")),
-}
 ROUNDS = 40  # of slowing down
 
 
 @also_called(move="trajectory")
-@checked(**ARGUMENTS)
+@checked
 def shape(
     trajectory: Trajectory | str | ArrayLike,
-    kind: str = "zvd",
-    frequency_hz: float | Sequence[float] | None = None,
-    damping_ratio: float | Sequence[float] | None = None,
+    kind: Annotated[str, one_of(*SHAPERS)] = "zvd",
+    frequency_hz: Annotated[float | Sequence[float], some(1e-6)] | None = None,
+    damping_ratio: Annotated[float | Sequence[float], some(0)] | None = None,
     *,
-    band: tuple[float, float] | None = None,
+    band: Annotated[tuple[float, float], vector(2)] | None = None,
     robot: Robot | None = None,
-    modes: int = 1,
+    modes: Annotated[int, whole_number(1, 100)] = 1,
     servo: Controller | None = None,
-    rate: float | None = None,
+    rate: Annotated[float, number(1e-3, 1e7, unit="in Hz")] | None = None,
     speed_limit: float | Sequence[float] | None = None,
     acceleration_limit: float | Sequence[float] | None = None,
 ) -> ShapedMove:

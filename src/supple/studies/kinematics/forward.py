@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, optional, reals, switch
+from ...arguments import checked
 from ...kernels.spatial import vector_rotation
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ...structure import structure_of
 from ..configuration import where
 from ..statics import statics
@@ -62,7 +62,7 @@ class Pose(Answer):
     units: ClassVar = {"position": "m"}
 
 
-@checked(robot=a_robot, theta=optional(reals), position=optional(reals), sag=switch)
+@checked
 def forward(
     robot: Robot,
     theta: ArrayLike | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from ...answers.answer import Answer
 from ...architectures.base import JointSolution
 from ...architectures.kinds import architecture_of
-from ...arguments import checked, optional, reals, rows, vector
+from ...arguments import checked, rows, vector
 from ...errors import SuppleError
 from ...kernels.spatial import rpy_rotation
-from ...robot import Robot, a_robot, need_robot
+from ...robot import Robot, need_robot
 
 __all__ = ["JointSolutions", "inverse"]
 
@@ -94,10 +94,10 @@ class JointSolutions(Answer):
         )
 
 
-@checked(robot=a_robot, position=rows, rotation=optional(reals), start=optional(reals))
+@checked
 def inverse(
     robot: Robot,
-    position: ArrayLike,
+    position: Annotated[ArrayLike, rows],
     rotation: ArrayLike | None = None,
     start: ArrayLike | None = None,
 ) -> Any:

@@ -6,13 +6,13 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, also_called, checked, counts, number, one_of, optional, whole_number
+from ...arguments import also_called, checked, counts, number, one_of, whole_number
 from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.matching import trajectory_for
@@ -62,39 +62,26 @@ def _robot_or_model(name: str, given: Any) -> Robot | Model:
     return given if isinstance(given, Model) else a_robot(name, given)
 
 
-ARGUMENTS: dict[str, Check] = {
-    "robot": _robot_or_model,
-    "elements": counts(),
-    "order": one_of("cubic", "quintic"),
-    "dt": optional(number(0, above=True, unit="of seconds")),
-    "step": optional(number(0, above=True, unit="of seconds")),
-    "modal_damping": optional(number(0)),
-    "start": one_of(*get_args(Start)),
-    "after": number(0, unit="of seconds to watch after the stop"),
-    "periods": whole_number(1),
-}
-
-
 @also_called(path="trajectory")
 @one_thread
-@checked(**ARGUMENTS)
+@checked
 def follow(
-    robot: Robot | Model,
+    robot: Annotated[Robot | Model, _robot_or_model],
     trajectory: Trajectory | str | ArrayLike,
     *,
     rate: float | None = None,
-    elements: int = 2,
-    order: str = "cubic",
-    dt: float | None = None,
-    step: float | None = None,
+    elements: Annotated[int, counts()] = 2,
+    order: Annotated[str, one_of("cubic", "quintic")] = "cubic",
+    dt: Annotated[float, number(0, above=True, unit="of seconds")] | None = None,
+    step: Annotated[float, number(0, above=True, unit="of seconds")] | None = None,
     start: Start = "static",
     damping: MotionDamping | float | None = None,
-    modal_damping: float | None = None,
+    modal_damping: Annotated[float, number(0)] | None = None,
     loads: Loads | Sequence[Load] | None = None,
     wrench: Any = None,
     scheme: Scheme | None = None,
-    after: float = 0.0,
-    periods: int = 1,
+    after: Annotated[float, number(0, unit="of seconds to watch after the stop")] = 0.0,
+    periods: Annotated[int, whole_number(1)] = 1,
     outputs: Mapping[str, Output] | None = None,
 ) -> PathResponse:
     """Elastic vibration of a robot whose motors follow a path exactly.

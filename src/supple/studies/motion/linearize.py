@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.base import warn_near
 from ...architectures.kinds import architecture_of
-from ...arguments import as_list, brief, checked, optional, reals
+from ...arguments import as_list, brief, checked
 from ...control.controllers import Controller
 from ...control.sampled import Sampled
 from ...equations.equilibrium import standing, static_state
 from ...equations.functions import slope_of
 from ...equations.loaded import loaded_model
-from ...equations.model import Model, a_model
+from ...equations.model import Model
 from ...errors import SuppleError
 from ...link_loads import PointLoad, unit_load
 from ...outputs.kinds import Tip
@@ -36,7 +36,7 @@ INPUTS = ("tau", *TIP_LOADS, "reference")
 WORDS = "joints, rates, tip, state or an output such as supple.Strain('link1', 0.0)"
 
 
-@checked(model=a_model, q=optional(reals), qd=optional(reals), tau=optional(reals))
+@checked
 def linearize(
     model: Model,
     q: ArrayLike | None = None,

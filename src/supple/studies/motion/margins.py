@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, instance, optional, reals
+from ...arguments import checked, instance
 from ...control.controllers import Controller
 from ...control.sampled import Sampled
-from ...equations.model import Model, a_model
+from ...equations.model import Model
 from .linearize import linearize
 from .state_space import StateSpace
 
@@ -88,8 +88,12 @@ A_CONTROLLER = instance(
 )
 
 
-@checked(model=a_model, controller=A_CONTROLLER, q=optional(reals))
-def margins(model: Model, controller: Controller | Sampled, q: ArrayLike | None = None) -> Margins:
+@checked
+def margins(
+    model: Model,
+    controller: Annotated[Controller | Sampled, A_CONTROLLER],
+    q: ArrayLike | None = None,
+) -> Margins:
     """Gain, phase and delay margins of a closed loop at every motor.
 
     Parameters

@@ -8,20 +8,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from os import PathLike
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...arguments import (
     LARGEST_FLOAT,
-    Check,
     checked,
     instance,
     number,
-    optional,
     reals,
-    switch,
 )
 from ...arguments import brief as shown_value
 from ...budget import afford, count_of
@@ -31,7 +28,7 @@ from ...control.trajectories import Trajectory
 from ...equations.chains.chain import check_lengths
 from ...equations.equilibrium import assembled_pose, standing, static_state
 from ...equations.loaded import loaded_model
-from ...equations.model import Model, a_model
+from ...equations.model import Model
 from ...errors import SuppleError
 from ...integration.closed_loop import Reference, check_path, wanted_motion
 from ...integration.dead_points import has_dead_points, run_past_dead_points
@@ -82,21 +79,7 @@ NOT_SAME = 1e-2  # the same, beyond which it is told
 TOLERANCE = 1e-9  # relative, of adams, bdf, gauss and magnus
 
 
-ARGUMENTS: dict[str, Check] = {
-    "model": a_model,
-    "qd0": optional(reals),
-    "position": optional(reals),
-    "theta0": optional(reals),
-    "method": optional(instance(str, "the name of a method, or None")),
-    "tolerance": optional(number(0, 0.1, above=True)),
-    "limits": switch,
-    "progress": optional(switch),
-    "compiled": switch,
-    "loads": a_list_of_loads,
-}
-
-
-@checked(**ARGUMENTS)
+@checked
 def simulate(
     model: Model,
     tau: Any = None,
@@ -113,14 +96,14 @@ def simulate(
     dt: float | None = None,
     samples: int | None = None,
     step: float | None = None,
-    method: str | None = None,
+    method: Annotated[str, instance(str, "the name of a method, or None")] | None = None,
     wrench: Any = None,
-    tolerance: float | None = None,
+    tolerance: Annotated[float, number(0, 0.1, above=True)] | None = None,
     limits: bool = True,
     progress: bool | None = None,
     compiled: bool = False,
     outputs: Mapping[str, Output] | None = None,
-    loads: Sequence[Load] = (),
+    loads: Annotated[Sequence[Load], a_list_of_loads] = (),
 ) -> Response:
     """Simulate the motion of a model under efforts, a controller, or along a path.
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, instance, number, optional, whole_number
+from ...arguments import checked, number, whole_number
 from ...beams.sliding.clamped_mass import integrate_roots
 from ...beams.sliding.modes import SlidingModes
 from ...control.controllers import Controller, Decoupling
@@ -23,7 +23,7 @@ from ...control.trajectories import Trajectory, a_trajectory
 from ...equations.chains.link_fields import root_moments
 from ...equations.equilibrium import static_state
 from ...equations.loaded import loaded_model
-from ...equations.model import Model, a_model
+from ...equations.model import Model
 from ...errors import SuppleError
 from ...integration.closed_loop import as_trajectory, check_path
 from ...integration.held_joints import Flexible, flexible
@@ -212,28 +212,19 @@ class Stability(Answer):
         return "\n".join([*lines, NOTE, *slide_lines])
 
 
-@checked(
-    model=a_model,
-    controller=optional(instance(Controller, "a Controller, such as supple.Decoupling()")),
-    samples=optional(whole_number(3, 10**7)),
-    tolerance=number(0, 1e-2, above=True),
-    amplitude=optional(number(0, above=True, unit="of metres")),
-    mode=whole_number(1),
-    phase=number(),
-    released=a_list_of_loads,
-)
+@checked
 def stability(
     model: Model,
     trajectory: Trajectory | str | ArrayLike,
     controller: Controller | None = None,
-    samples: int | None = None,
-    tolerance: float = 1e-9,
+    samples: Annotated[int, whole_number(3, 10**7)] | None = None,
+    tolerance: Annotated[float, number(0, 1e-2, above=True)] = 1e-9,
     *,
     rate: float | None = None,
-    amplitude: float | None = None,
-    mode: int = 1,
-    phase: float = 0.0,
-    released: Sequence[Load] = (),
+    amplitude: Annotated[float, number(0, above=True, unit="of metres")] | None = None,
+    mode: Annotated[int, whole_number(1)] = 1,
+    phase: Annotated[float, number()] = 0.0,
+    released: Annotated[Sequence[Load], a_list_of_loads] = (),
 ) -> Stability:
     """Growth and decay of vibration under a controller along a trajectory.
 
@@ -503,7 +494,7 @@ class Floquet(Answer):
         return bool(np.abs(self.multipliers).max() <= 1 + 1e-6)
 
 
-@checked(model=a_model)
+@checked
 def floquet(model: Model, trajectory: Trajectory) -> Floquet:
     """Floquet multipliers of small vibration over one period of a periodic joint motion.
 
@@ -539,12 +530,12 @@ def floquet(model: Model, trajectory: Trajectory) -> Floquet:
     return Floquet(np.linalg.eigvals(X).astype(complex), path.duration, X)
 
 
-@checked(model=a_model, mode=whole_number(1), phase=optional(number()))
+@checked
 def free_growth(
     model: Model,
     trajectory: Trajectory | str | ArrayLike,
-    mode: int = 1,
-    phase: float | None = None,
+    mode: Annotated[int, whole_number(1)] = 1,
+    phase: Annotated[float, number()] | None = None,
 ) -> dict[str, float]:
     """Change of a freely vibrating mode along a joint motion that starts with that mode alone.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, one_of, optional, reals, whole_number
+from ...arguments import checked, one_of, whole_number
 from ...beams.fixed.assumed import assumed_shapes
 from ...beams.fixed.elements import mesh
 from ...beams.fixed.on_beam import ShapesOnBeam
@@ -18,7 +18,7 @@ from ...beams.shapes import EndLoad
 from ...beams.theory import AnyBeam
 from ...equations.chains.chain import distal_loads
 from ...equations.equilibrium import stiffness_at
-from ...equations.model import Model, a_model
+from ...equations.model import Model
 from ...errors import SuppleError
 from ...kernels.threads import one_thread
 from ...structure import Joints, Structure
@@ -48,17 +48,12 @@ class AssumedResult(Answer):
 
 
 @one_thread
-@checked(
-    model=a_model,
-    theta=optional(reals),
-    joints=one_of("locked", "free"),
-    count=optional(whole_number(1, 100_000)),
-)
+@checked
 def assumed_modes(
     model: Model,
     theta: ArrayLike | None = None,
-    joints: Joints = "locked",
-    count: int | None = None,
+    joints: Annotated[Joints, one_of("locked", "free")] = "locked",
+    count: Annotated[int, whole_number(1, 100_000)] | None = None,
 ) -> AssumedResult:
     """Elastic modes of a model at a pose, from its mass and stiffness matrices.
 

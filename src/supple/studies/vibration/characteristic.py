@@ -21,16 +21,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, number, optional, reals, whole_number
+from ...arguments import checked, number, reals, whole_number
 from ...beams.theory import Beam
 from ...errors import SuppleError
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ...structure import Segment, Structure, structure_of
 from ..configuration import where
 from .modes import modes
@@ -118,8 +118,10 @@ class Characteristic(Answer):
         return np.asarray(table / largest)
 
 
-@checked(robot=a_robot, theta=optional(reals), count=whole_number(1, 1000))
-def characteristic(robot: Robot, theta: ArrayLike | None = None, count: int = 10) -> Characteristic:
+@checked
+def characteristic(
+    robot: Robot, theta: ArrayLike | None = None, count: Annotated[int, whole_number(1, 1000)] = 10
+) -> Characteristic:
     """Return the characteristic matrix of a planar arm as a function of frequency.
 
     Parameters

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer, Natural
 from ...answers.held import frozen_property
-from ...arguments import Check, checked, one_of, optional, reals, whole_number
+from ...arguments import checked, one_of, whole_number
 from ...assembly import coordinates, exact_ends
 from ...beams.varying import VaryingBeam
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ...structure import Joints, Structure, alike, carrying_nothing, sprung_modes, structure_of
 from ..configuration import joint_names, joint_states, where
 from .elements import ElementModes, element_modes_everywhere
@@ -223,28 +223,17 @@ class Modes(Natural, Answer):
         )
 
 
-ARGUMENTS: dict[str, Check] = {
-    "robot": a_robot,
-    "theta": optional(reals),
-    "count": whole_number(1, 10_000),
-    "method": one_of(*get_args(Method)),
-    "position": optional(reals),
-    "elements": whole_number(),
-    "order": one_of("cubic", "quintic"),
-}
-
-
-@checked(**ARGUMENTS)
+@checked
 def modes(
     robot: Robot,
     theta: ArrayLike | None = None,
-    count: int = 10,
+    count: Annotated[int, whole_number(1, 10_000)] = 10,
     method: Method = "exact",
     joints: Joints | Mapping[str, str] | Sequence[str] = "locked",
     *,
     position: ArrayLike | None = None,
-    elements: int = 8,
-    order: str = "cubic",
+    elements: Annotated[int, whole_number()] = 8,
+    order: Annotated[str, one_of("cubic", "quintic")] = "cubic",
 ) -> Modes:
     """Natural frequencies of a robot in one pose or in many.
 

@@ -10,20 +10,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import Check, as_list, brief, checked, number, optional, reals
+from ...arguments import as_list, brief, checked, number, reals
 from ...control.trajectories import Trajectory, a_trajectory
 from ...errors import SuppleError
 from ...link_loads import unit_load
 from ...outputs.kinds import Acceleration, Encoder, Moment, Place, Strain, Tip
 from ...outputs.output import Output as AnyOutput
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from ...structure import Joints, Structure, cut_structure, motor_is_free, structure_of
 from ..configuration import joint_states, where
 from .frequency_system import CHUNK, FrequencySystem, system_of
@@ -171,30 +171,18 @@ def _ports(name: str, value: Any) -> tuple[Output, ...]:
     return tuple(value)
 
 
-ARGUMENTS: dict[str, Check] = {
-    "robot": a_robot,
-    "theta": optional(reals),
-    "frequency_hz": reals,
-    "inputs": _ports,
-    "outputs": _ports,
-    "position": optional(reals),
-    "structural_damping": number(0),
-    "modal_damping": number(0),
-}
-
-
-@checked(**ARGUMENTS)
+@checked
 def response(
     robot: Robot,
     theta: ArrayLike | None = None,
     frequency_hz: ArrayLike = (),
-    inputs: Sequence[str] = ("force.x", "force.y", "force.z"),
-    outputs: Sequence[Output] = ("tip.x", "tip.y", "tip.z"),
+    inputs: Annotated[Sequence[str], _ports] = ("force.x", "force.y", "force.z"),
+    outputs: Annotated[Sequence[Output], _ports] = ("tip.x", "tip.y", "tip.z"),
     *,
     position: ArrayLike | None = None,
     joints: Joints | Mapping[str, str] | Sequence[str] = "free",
-    structural_damping: float = 0.0,
-    modal_damping: float = 0.0,
+    structural_damping: Annotated[float, number(0)] = 0.0,
+    modal_damping: Annotated[float, number(0)] = 0.0,
 ) -> FrequencyResponse:
     """Exact frequency responses of a robot in one pose.
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer, Natural
 from ...architectures.kinds import architecture_of
-from ...arguments import checked, one_of
+from ...arguments import checked, one_of, whole_number
 from ...errors import SuppleError
 from ...faults import nearest
 from ...robot import Robot
 from ...structure import Joints
 from ..configuration import joint_names
-from .modes import ARGUMENTS, Method, Modes, modes
+from .modes import Method, Modes, modes
 from .shapes import Shapes
 
 __all__ = ["THEORIES", "Theories", "theories", "with_theory"]
@@ -137,17 +137,17 @@ class Theories(Natural, Answer):
         return all(each.certified for each in self.found)
 
 
-@checked(**{**ARGUMENTS, "method": one_of("exact", "elements")})
+@checked
 def theories(
     robot: Robot,
     theta: ArrayLike | None = None,
-    count: int = 10,
-    method: Method = "exact",
+    count: Annotated[int, whole_number(1, 10_000)] = 10,
+    method: Annotated[Method, one_of("exact", "elements")] = "exact",
     joints: Joints | Mapping[str, str] | Sequence[str] = "locked",
     *,
     position: ArrayLike | None = None,
-    elements: int = 8,
-    order: str = "cubic",
+    elements: Annotated[int, whole_number()] = 8,
+    order: Annotated[str, one_of("cubic", "quintic")] = "cubic",
 ) -> Theories:
     """Compare Timoshenko, Euler-Bernoulli and inextensible beams on one robot.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ...answers.answer import Answer
 from ...architectures.base import Coordinate
 from ...architectures.kinds import architecture_of
-from ...arguments import as_list, checked, one_of, optional, reals, switch, whole_number
+from ...arguments import as_list, checked, reals, whole_number
 from ...errors import SuppleError
-from ...robot import Robot, a_robot
+from ...robot import Robot
 from .modes import Method, modes
 
 __all__ = ["FrequencyMap", "JointMap", "WorkspaceMap", "workspace"]
@@ -154,23 +154,14 @@ class JointMap(FrequencyMap):
         return dict(zip(names, self.theta, strict=True))
 
 
-@checked(
-    robot=a_robot,
-    x=optional(reals),
-    y=optional(reals),
-    z=optional(reals),
-    points=whole_number(2, MAX_GRID_POINTS),
-    count=whole_number(1, 10_000),
-    method=one_of(*get_args(Method)),
-    progress=optional(switch),
-)
+@checked
 def workspace(
     robot: Robot,
-    x: Range | None = None,
-    y: Range | None = None,
-    z: Range | None = None,
-    points: int = 25,
-    count: int = 1,
+    x: Annotated[Range, reals] | None = None,
+    y: Annotated[Range, reals] | None = None,
+    z: Annotated[Range, reals] | None = None,
+    points: Annotated[int, whole_number(2, MAX_GRID_POINTS)] = 25,
+    count: Annotated[int, whole_number(1, 10_000)] = 1,
     method: Method = "exact",
     *,
     joints: Sequence[Range] | None = None,
