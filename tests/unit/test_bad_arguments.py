@@ -44,6 +44,26 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
     "no file name": (lambda: supple.load(3), "source is 3: give the path"),  # type: ignore[arg-type]
     "no text": (lambda: supple.loads(3), "text is 3: give the text"),  # type: ignore[arg-type]
     "nothing to dump": (lambda: supple.dump(3), "robot is 3: give a Robot"),  # type: ignore[arg-type]
+    "several states to linearise about": (
+        lambda: supple.linearize(model(), np.zeros((2, 6))),
+        "q has the shape (2, 6): a model is linearised about one state",
+    ),
+    "no state to linearise about": (
+        lambda: supple.linearize(model(), np.zeros((0, 6))),
+        "q has the shape (0, 6)",
+    ),
+    "several states for margins": (
+        lambda: supple.margins(model(), supple.JointPD(10, 2), np.zeros((1, 6))),
+        "q has the shape (1, 6)",
+    ),
+    "a line without corners": (
+        lambda: supple.Line(model().robot, [0, 0.5], np.zeros((0, 2)), 0.1, 1.0),
+        "points must be one or more places of the tip",
+    ),
+    "samples of no joint": (
+        lambda: supple.filtered(np.zeros((2, 0)), 1000, "notch", 5.0),
+        "samples: give positions (N,) or (N, joints)",
+    ),
     "no stations": (lambda: supple.statics(robot(), [0, 0, 0], points=0), "points is 0"),
     "damping in a list": (
         lambda: supple.build(model().robot, supple.AssumedModes(2), damping=[0.1]),  # type: ignore[arg-type]

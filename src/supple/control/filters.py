@@ -89,7 +89,7 @@ def filtered(
         x = np.asarray(samples, float)
     except (OverflowError, TypeError, ValueError):
         x = np.empty(0)
-    if x.ndim not in (1, 2) or len(x) < 2 or not np.isfinite(x).all():
+    if x.ndim not in (1, 2) or len(x) < 2 or not x.size or not np.isfinite(x).all():
         raise SuppleError("samples: give positions (N,) or (N, joints), finite numbers")
     if frequency_hz >= rate / 2:
         raise SuppleError(

@@ -78,7 +78,7 @@ class Line(Trajectory):
         flat = self.robot.planar
         words = f"points must be one or more places of the tip, {2 if flat else 3} numbers each"
         given = np.atleast_2d(reals("points", self.points, words))
-        if given.ndim != 2 or given.shape[1] not in ((2, 3) if flat else (3,)):
+        if given.ndim != 2 or not len(given) or given.shape[1] not in ((2, 3) if flat else (3,)):
             raise SuppleError(words)
         if given.shape[1] == 2:
             given = np.pad(given, ((0, 0), (0, 1)))

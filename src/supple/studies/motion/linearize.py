@@ -91,14 +91,14 @@ def linearize(
     >>> loop.period, loop.stable
     (0.002, True)
     """
-    state = model.chain.pose() if q is None else np.asarray(q, float)
+    state = model.chain.pose() if q is None else _one_row("q", q)
     model = standing(model, state.ravel()[: model.joints])
     if q is not None and state.shape == (model.joints,) and model.joints != model.size:
         state = static_state(model, state)
     kind = architecture_of(model.robot)
     if not kind.open_chain:
         warn_near(model.robot, kind.resolve(state[: len(kind.drives)], None), 4)
-    speed = np.zeros(model.size) if qd is None else np.asarray(qd, float)
+    speed = np.zeros(model.size) if qd is None else _one_row("qd", qd)
     if tau is None:  # joints do not accelerate: qdd = a + P tau, so that tau = -P_jj^-1 a_j
         k = model.joints
         P = np.linalg.solve(model.mass_matrix(state), np.eye(model.size)[:, :k])
@@ -106,7 +106,7 @@ def linearize(
         for _ in range(2):  # again for the digits that stiff links cost P
             effort -= np.linalg.solve(P[:k], model.forward_dynamics(state, speed, effort)[:k])
     else:
-        effort = np.asarray(tau, float)
+        effort = _one_row("tau", tau)
     asked = _as_list("outputs", outputs, str | Output, WORDS)
     words = _inputs(inputs, controller)
     law = None if controller is None else linear_law(controller, model, state, speed)
@@ -207,6 +207,17 @@ def _as_list(name: str, given: Any, one: Any, words: str) -> list[Any]:
     if not found:
         raise SuppleError(f"{name} is empty: give {words}")
     return found
+
+
+def _one_row(name: str, given: ArrayLike) -> Array:
+    """Return one row of numbers, or raise where several are given."""
+    array = np.asarray(given, float)
+    if array.ndim != 1:
+        raise SuppleError(
+            f"{name} has the shape {array.shape}: a model is linearised about one state, give one "
+            "row of numbers, and ask once for each of several"
+        )
+    return array
 
 
 def _inputs(given: Any, controller: Any) -> list[str]:
