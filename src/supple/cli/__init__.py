@@ -126,8 +126,11 @@ def _options(
     """Robots whose links bend: how do they vibrate, sag and move?"""
 
 
-def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """Return the command line with these commands, by default all: only they are imported."""
+def make_app(names: Iterable[str] = COMMANDS, list_only: bool = False) -> typer.Typer:
+    """Return the command line with these commands, by default all: only they are imported.
+
+    list_only: for a list of the commands that runs none of them; nothing is imported.
+    """
     made = typer.Typer(
         name="supple",
         help="Robots whose links bend: how do they vibrate, sag and move?",
@@ -139,9 +142,13 @@ def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
     made.callback()(_options)
     for name in names:
         place, line = COMMANDS[name]
-        command = import_function(f"cli.{place}")
-        made.command(name, short_help=line)(with_csv(command))
+        command = _unloaded if list_only else with_csv(import_function(f"cli.{place}"))
+        made.command(name, short_help=line)(command)
     return made
+
+
+def _unloaded() -> None:
+    """Stand for a command in a list of them."""
 
 
 def __getattr__(name: str) -> Any:
@@ -163,7 +170,8 @@ def main() -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RobotWarning)
             warnings.showwarning = partial(_tell, warnings.showwarning, set())
-            app = make_app([arguments[0]] if arguments[0] in COMMANDS else COMMANDS)
+            known = arguments[0] in COMMANDS
+            app = make_app(arguments[:1] if known else COMMANDS, list_only=not known)
             code = int(app(arguments, prog_name="supple", standalone_mode=False) or 0)
         if code == 130:  # typer tells of Ctrl-C so
             raise KeyboardInterrupt

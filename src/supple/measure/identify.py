@@ -252,7 +252,7 @@ def identify(
         ``damping_ratio`` (of every elastic mode), and ``sensor.COLUMN.gain``, ``.bias``, ``.delay``
         of a motion's columns.
     kind : {"frequencies", "response", "motion", "statics"}, optional
-        Default: found from the columns.
+        What was measured. Default: found from the columns.
     theta : array_like, optional
         Joint coordinates (joints,) of tables that contain none.
     theta0 : array_like, optional
@@ -270,7 +270,7 @@ def identify(
     sigma : float, optional
         Known noise: relative for frequencies, else in the table's units. Default: estimated.
     loss : {"linear", "soft_l1", "huber", "cauchy"}
-        The last three are for data with outliers.
+        How much large differences count; the last three are for data with outliers.
     starts : int, optional
         Number of starts. Default: 1; 6 where lines have to be paired and the first does not fit.
     validation : float

@@ -9,6 +9,7 @@ import typer
 from ...errors import SuppleError
 from ..arguments import File, Json, angles, numbers
 from ..output import plain, plane_of, print_json, print_table, say
+from ..signature_options import options_of
 from .sweep import parse_over
 
 __all__ = ["optimise"]
@@ -43,34 +44,18 @@ Place = Annotated[
 ]
 
 
+@options_of("studies.design.optimise:optimise", "minimise", "lowest", "mass", "sag", "stress")
 def optimise(
     file: File,
     vary: Vary,
     at: Poses = [],  # noqa: B006 - typer reads it, nobody changes it
     over: Box = [],  # noqa: B006 - as above
     place: Place = None,
-    minimise: Annotated[
-        str | None,
-        typer.Option(
-            "--minimise",
-            metavar="mass",
-            help="Find the least mass whose lowest frequency is at least --lowest.",
-        ),
-    ] = None,
-    lowest: Annotated[
-        float | None, typer.Option("--lowest", metavar="HZ", help="Required lowest frequency, Hz.")
-    ] = None,
-    mass: Annotated[
-        float | None, typer.Option("--mass", help="Largest mass of everything the joints move, kg.")
-    ] = None,
-    sag: Annotated[float | None, typer.Option("--sag", help="Largest sag of the tip, m.")] = None,
-    stress: Annotated[
-        float | None, typer.Option("--stress", help="Largest von Mises stress in any link, Pa.")
-    ] = None,
     out: Annotated[
         str | None, typer.Option("--out", metavar="FILE.yaml", help="Robot file to write.")
     ] = None,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Find dimensions with the highest lowest frequency, or the lightest stiff-enough ones."""
     from ... import files
@@ -86,12 +71,9 @@ def optimise(
             raise SuppleError(f"{option} {text}: write it as KEY=low:high")
         ranges[option][key] = (ends[0], ends[1])
     poses = [angles(text, "--at") for text in at] or None
-    wanted = None if place is None else numbers(place, "--place", 2)
-    goal: dict[str, Any] = {"at": poses, "over": ranges["--over"] or None, "place": wanted}
-    goal |= {"mass": mass, "sag": sag, "stress": stress}
-    if minimise is not None or lowest is not None:
-        goal |= {"minimise": minimise, "lowest": lowest}
-    found = ask(files.load(file), ranges["--vary"], **goal)
+    wanted: Any = None if place is None else numbers(place, "--place", 2)
+    box = ranges["--over"] or None
+    found = ask(files.load(file), ranges["--vary"], at=poses, over=box, place=wanted, **asked)
     if out is not None:
         files.dump(found.robot, out)
     inside, plane = plane_of(found.robot)

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, angles, values
 from ..output import plain, plane_of, print_json, say
+from ..signature_options import options_of
 from .sweep import Over, parse_over
 
 __all__ = ["stopband"]
 
 
+@options_of("studies.design.stopband:stopband", "resolution", "cells")
 def stopband(
     file: File,
     band: Annotated[str, typer.Option("--band", metavar="9,12", help="Low and high end, Hz.")],
     over: Over,
     at: At = None,
-    resolution: Annotated[
-        float, typer.Option("--resolution", help="Stop dividing cells smaller than this, rad.")
-    ] = 1e-4,
-    cells: Annotated[
-        int, typer.Option("--cells", help="Largest number of cells to examine.")
-    ] = 2_000_000,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Prove that no natural frequency lies in a band for any pose and payload in a box."""
     from ... import files
@@ -43,7 +40,7 @@ def stopband(
     theta = None if at is None else angles(at, "--at")
     robot = files.load(file)
     pair = (edges[0], edges[1])
-    found = ask(robot, pair, box, theta=theta, resolution=resolution, cells=cells)
+    found = ask(robot, pair, box, theta=theta, **asked)
     inside, plane = plane_of(robot)
     if json:
         keys = (

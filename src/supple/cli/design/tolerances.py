@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Position, angles, measure, numbers
 from ..output import plain, plane_of, print_json, print_table, say
+from ..signature_options import options_of
 
 __all__ = ["tolerances"]
 
 
+@options_of("studies.design.tolerances:tolerances", "count")
 def tolerances(
     file: File,
     within: Annotated[
@@ -27,8 +29,8 @@ def tolerances(
     ],
     at: At = None,
     position: Position = None,
-    count: Annotated[int, typer.Option("--count", help="Number of modes.")] = 6,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Print the interval of every frequency that follows from tolerances of parameters."""
     from ... import files
@@ -45,8 +47,8 @@ def tolerances(
         robot,
         off,
         theta=theta,
-        count=count,
         position=place,
+        **asked,
     )
     hertz = {key: getattr(found, key) / (2 * math.pi) for key in ("omega", "low", "high")}
     spread = {key: value / (2 * math.pi) for key, value in found.spread.items()}

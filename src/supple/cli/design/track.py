@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, angles, numbers
 from ..output import check_places, plain, plane_of, print_json, print_table, say
+from ..signature_options import options_of
 from .sweep import Over, parse_over
 
 __all__ = ["track"]
 
 
+@options_of("studies.design.track:track", "count")
 def track(
     file: File,
     over: Over,
     at: At = None,
     position: Position = None,
-    count: Annotated[int, typer.Option("--count", help="Number of branches to follow.")] = 6,
     plot: Plot = None,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Follow modes as branches while one quantity changes, through crossings and veerings."""
     from ... import files
@@ -33,9 +33,9 @@ def track(
     found = ask(
         files.load(file),
         dict([parse_over(over[0])]),
-        count,
         theta=None if at is None else angles(at, "--at"),
         position=None if position is None else numbers(position, "--position", 3),
+        **asked,
     )
     if plot is not None:
         found.plot(plot)

@@ -18,6 +18,7 @@ from ..output import (
     say,
     tell_places,
 )
+from ..signature_options import options_of
 from .shape import Gains, servo_of
 
 if TYPE_CHECKING:
@@ -35,10 +36,6 @@ From = Annotated[
     ),
 ]
 To = Annotated[str, typer.Option("--to", metavar="0,90deg,..", help="Where it ends.")]
-Duration = Annotated[
-    float | None,
-    typer.Option(help="Duration of the unshaped move, s. Default: 1.5 periods of the lowest mode."),
-]
 Methods = Annotated[
     str,
     typer.Option(
@@ -47,29 +44,6 @@ Methods = Annotated[
         help="unshaped, a shaper (zv, zvd, ei, ..), scheduled, scheduled-ei, .., optimised, or a "
         "file with the same move (shaped.csv).",
     ),
-]
-Groups = Annotated[
-    int, typer.Option("--groups", help="Number of groups of modes to shape for, from the lowest.")
-]
-Error = Annotated[
-    float,
-    typer.Option("--payload-error", help="Relative error of the payload, tried with both signs."),
-]
-Law = Annotated[
-    str,
-    typer.Option(
-        "--law", help="Time law of the unshaped move: trapezoid, cubic, quintic or septic."
-    ),
-]
-Within = Annotated[
-    float | None, typer.Option("--band", help="The tip counts as settled within this distance, m.")
-]
-Damping = Annotated[
-    float | None,
-    typer.Option("--damping", help="Damping ratio of each link. Default: the robot file's."),
-]
-Elements = Annotated[
-    int, typer.Option("--elements", help="Elements per link of the finer robot (without --gains).")
 ]
 EffortLimit = Annotated[
     str | None,
@@ -86,23 +60,27 @@ Save = Annotated[
 ]
 
 
+@options_of(
+    "studies.drive.compare:compare",
+    "duration",
+    "groups",
+    "payload_error",
+    "law",
+    "band",
+    "damping",
+    "elements",
+)
 def compare(
     robot: File,
     start: From,
     end: To,
-    duration: Duration = None,
     methods: Methods = "unshaped,zvd,scheduled,optimised",
-    groups: Groups = 1,
     gains: Gains = None,
-    payload_error: Error = 0.2,
-    law: Law = "trapezoid",
-    band: Within = None,
-    damping: Damping = None,
-    elements: Elements = 3,
     effort_limit: EffortLimit = None,
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Compare ways to make one move: settling, residual, overshoot, effort, energy, tip error."""
     from ... import files
@@ -116,16 +94,10 @@ def compare(
         files.load(robot),
         angles(start, "--from"),
         angles(end, "--to"),
-        duration,
-        words,
-        groups=groups,
+        methods=words,
         servo=servo_of(gains),
-        law=law,
-        payload_error=payload_error,
-        band=band,
-        elements=elements,
-        damping=damping,
         effort_limit=one_or_list(effort_limit, "--effort-limit"),
+        **asked,
     )
     if plot is not None:
         draw_answer(found, plot)

@@ -9,6 +9,7 @@ import typer
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Position, configuration_arguments
 from ..output import digits, plain, print_json, print_table, say
+from ..signature_options import options_of
 
 if TYPE_CHECKING:
     from ...exporters.export import Export
@@ -35,13 +36,9 @@ Segments = Annotated[
     int | None,
     typer.Option("--segments", help="Segments of every elastic link (mujoco). Default: 8."),
 ]
-Count = Annotated[int, typer.Option("--count", help="Frequencies to compare.")]
-Name = Annotated[
-    str | None,
-    typer.Option("--name", help="Name of files and functions. Default: the robot's name."),
-]
 
 
+@options_of("exporters.export:export", "count", "name")
 def export(
     file: File,
     to: To,
@@ -50,9 +47,8 @@ def export(
     position: Position = None,
     modes: Modes = None,
     segments: Segments = None,
-    count: Count = 3,
-    name: Name = None,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Export a robot as C, FMU, MuJoCo, Exudyn, Simscape, MATLAB or URDF, with its error."""
     from ... import files
@@ -71,7 +67,7 @@ def export(
     if at is not None or position is not None:
         place = configuration_arguments(robot, at, position)
         options["theta0"] = where(robot, place.get("theta"), place.get("position")).theta[0]
-    found = write(robot, to, out, count=count, name=name, **options)
+    found = write(robot, to, out, **asked, **options)
     if json:
         print_json(_document(robot.name, found))
         return

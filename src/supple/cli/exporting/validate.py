@@ -9,6 +9,7 @@ import typer
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Position, configuration_arguments
 from ..output import digits, plain, print_json, print_table, say
+from ..signature_options import options_of
 
 __all__ = ["validate"]
 
@@ -24,17 +25,17 @@ Segments = Annotated[
     str,
     typer.Option("--segments", metavar="8,16", help="Parts of each link in engines with a mesh."),
 ]
-Count = Annotated[int, typer.Option("--count", help="Number of frequencies.")]
 
 
+@options_of("exporters.validate:validate", "count")
 def validate(
     file: File,
     at: At = None,
     position: Position = None,
     engines: Engines = None,
     segments: Segments = "8,16",
-    count: Count = 3,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Compare masses, kinematics, frequencies, sag and a short motion with other engines."""
     from ... import files
@@ -51,7 +52,7 @@ def validate(
         place = configuration_arguments(robot, at, position)
         theta = where(robot, place.get("theta"), place.get("position")).theta[0]
     words = None if engines is None else [word.strip() for word in engines.split(",")]
-    found = compare(robot, theta, words, segments=meshes, count=count)
+    found = compare(robot, theta, words, segments=meshes, **asked)
     if json:
         rows = [row._asdict() for row in found]
         print_json({"robot": robot.name, "rows": rows, "skipped": list(found.skipped)})

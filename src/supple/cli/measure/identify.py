@@ -19,6 +19,7 @@ from ..output import (
     say,
     tell_places,
 )
+from ..signature_options import options_of
 
 __all__ = ["identify", "where_to_measure"]
 
@@ -36,14 +37,11 @@ Prior = Annotated[
 ]
 
 
+@options_of("measure.identify:identify", "kind", "damping", "sigma", "loss", "starts", "validation")
 def identify(
     file: File,
     data: Annotated[list[str], typer.Argument(metavar="MEASURED.csv...", help="Measured tables.")],
     free: Free,
-    kind: Annotated[
-        str | None,
-        typer.Option("--kind", help="frequencies, response, motion or statics. Default: found."),
-    ] = None,
     at: Annotated[
         str | None,
         typer.Option(
@@ -52,9 +50,6 @@ def identify(
     ] = None,
     joints: Annotated[
         str | None, typer.Option("--joints", help="locked or free, as in modes and response.")
-    ] = None,
-    damping: Annotated[
-        str | None, typer.Option("--damping", help="Damping of responses: structural or modal.")
     ] = None,
     start: Annotated[
         list[str],
@@ -70,22 +65,13 @@ def identify(
             "--tie", metavar="PATH=FREE", help="A path whose value is tied to a free one."
         ),
     ] = [],  # noqa: B006 - as above
-    sigma: Annotated[
-        float | None, typer.Option("--sigma", help="Known noise; relative for frequencies.")
-    ] = None,
-    loss: Annotated[
-        str, typer.Option("--loss", help="linear, soft_l1, huber or cauchy.")
-    ] = "linear",
-    starts: Annotated[int | None, typer.Option("--starts", help="Number of starts.")] = None,
-    validation: Annotated[
-        float, typer.Option("--validation", help="Fraction of the data kept for validation.")
-    ] = 0.0,
     out: Annotated[
         str | None, typer.Option("--out", metavar="FITTED.yaml", help="Robot file to write.")
     ] = None,
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Fit parameters of a robot to measurements, with standard deviations."""
     from ... import files
@@ -95,8 +81,7 @@ def identify(
     check_places(plot, save)
     if out is not None:
         check_place(out, file)
-    given: dict[str, Any] = {"kind": kind, "joints": joints, "damping": damping, "sigma": sigma}
-    given |= {"loss": loss, "starts": starts, "validation": validation}
+    given: dict[str, Any] = {"joints": joints, **asked}
     if at is not None:
         given["theta"] = angles(at, "--at")
     given["start"] = {path: value[0] for path, value in _pairs(start, "--start", 1).items()} or None
@@ -166,6 +151,7 @@ def identify(
     tell_places(plot, save)
 
 
+@options_of("measure.where_to_measure:where_to_measure", "count", "modes", "noise")
 def where_to_measure(
     file: File,
     free: Free,
@@ -173,15 +159,11 @@ def where_to_measure(
         list[str],
         typer.Option("--over", metavar="theta.link2=-2:2:9", help="Poses to choose from."),
     ] = [],  # noqa: B006 - typer reads it, nobody changes it
-    count: Annotated[int, typer.Option("--count", help="How many poses to choose.")] = 5,
-    modes: Annotated[int, typer.Option("--modes", help="Frequencies measured at each pose.")] = 4,
-    noise: Annotated[
-        float | None, typer.Option("--noise", help="Relative noise of a frequency. Default: 0.001.")
-    ] = None,
     prior: Prior = [],  # noqa: B006 - as above
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Choose the poses that determine parameters best, with the deviations to expect."""
     import numpy as np
@@ -210,10 +192,8 @@ def where_to_measure(
         robot,
         list(free),
         candidates,
-        count,
-        modes=modes,
-        noise=noise,
         priors=_pairs(prior, "--prior", 2) or None,
+        **asked,
     )
     if plot is not None:
         draw_answer(found, plot)
@@ -224,7 +204,7 @@ def where_to_measure(
         document = {"robot": robot.name, "theta": found.theta, "std": std}
         print_json(document | {"warnings": list(found.warnings)}, found)
         return
-    say(f"{plain(robot.name)}: measure the lowest {modes} frequencies at")
+    say(f"{plain(robot.name)}: measure the lowest {asked['modes']} frequencies at")
     rows = [
         (str(k + 1), *(f"{math.degrees(x):.4g}" for x in theta))
         for k, theta in enumerate(found.theta)

@@ -17,6 +17,7 @@ from ..output import (
     say,
     tell_places,
 )
+from ..signature_options import options_of
 
 __all__ = ["calibrate", "resonances"]
 
@@ -66,20 +67,12 @@ def _pose_columns(robot: str | None, at: str | None, out: str | None) -> dict[st
     return {f"theta.{name}": float(value) for name, value in zip(names, values, strict=True)}
 
 
+@options_of("measure.resonances:resonances", "count", "excitation", force="CHANNEL")
 def resonances(
     files: Recordings,
     rate: Rate = None,
     band: Band = None,
     channels: Channels = None,
-    count: Annotated[int | None, typer.Option("--count", help="Keep this many modes.")] = None,
-    force: Annotated[
-        str | None,
-        typer.Option("--force", metavar="CHANNEL", help="Channel of the measured force."),
-    ] = None,
-    excitation: Annotated[
-        str,
-        typer.Option("--excitation", help="auto, ringdown, hammer, driven, sweep or ambient."),
-    ] = "auto",
     out: Annotated[
         str | None,
         typer.Option(
@@ -97,6 +90,7 @@ def resonances(
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Find natural frequencies and damping ratios in recordings."""
     from ...files.disk import check_place, write_text
@@ -107,7 +101,7 @@ def resonances(
         check_place(out, files[0])
     pose = _pose_columns(robot, at, out)
     given = _reading_options(rate, band, channels)
-    found = ask(list(files), **given, count=count, force=force, excitation=excitation)  # type: ignore[arg-type]
+    found = ask(list(files), **given, **asked)
     if out is not None:
         columns = {
             "frequency_hz": found.frequency_hz,

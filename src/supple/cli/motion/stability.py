@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,6 +17,7 @@ from ..output import (
     say,
     tell_places,
 )
+from ..signature_options import options_of
 from .damping import link_damping_law
 from .options import Damping, Modal, Modes, Path
 from .simulate import trajectory_of
@@ -34,15 +35,6 @@ Scaling = Annotated[
     ),
 ]
 
-Amplitude = Annotated[
-    float | None,
-    typer.Option(
-        "--amplitude", help="Start in vibration: amplitude of the end of the last flexible link, m."
-    ),
-]
-StartMode = Annotated[int, typer.Option("--mode", help="Number of the mode of --amplitude.")]
-
-
 TOLD = (
     *("omega", "energy", "action", "end_deflection", "root_moment", "lyapunov", "lyapunov_rate"),
     *("lyapunov_own", "offsetting_ratio", "speed_ratio", "growth", "stable", "text"),
@@ -50,19 +42,19 @@ TOLD = (
 )
 
 
+@options_of("studies.motion.stability:stability", "amplitude", "mode")
 def stability(
     file: File,
     trajectory: Path = "extension",
     modes: Modes = 2,
     velocity: Velocity = "material",
     normalisation: Scaling = "one",
-    amplitude: Amplitude = None,
-    mode: StartMode = 1,
     damping: Damping = None,
     modal_damping: Modal = None,
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Print frozen eigenvalues, energy, action, amplitude and root moment along a motion."""
     from ... import files
@@ -80,17 +72,17 @@ def stability(
         modal_damping=modal_damping,
     )
     path = trajectory_of(trajectory or "extension", robot)
-    found = ask(model, path, amplitude=amplitude, mode=mode)
+    found = ask(model, path, **asked)
     if plot is not None:
         draw_answer(found, plot)
     if save is not None:
         save_answer(found, save)
     if json:
-        asked = {"trajectory": trajectory, "velocity": velocity, "normalisation": normalisation}
+        given = {"trajectory": trajectory, "velocity": velocity, "normalisation": normalisation}
         values = found.eigenvalues
         split = {"eigenvalues_real": values.real, "eigenvalues_imag": values.imag}
         told = {name: getattr(found, name) for name in TOLD}
-        print_json({"robot": robot.name, **asked, "t": found.t, **split, **told}, found)
+        print_json({"robot": robot.name, **given, "t": found.t, **split, **told}, found)
         return
     say(f"{plain(robot.name)}, {trajectory}: {model.size - model.joints} elastic coordinates")
     say(f"{found.verdict}\n")

@@ -31,6 +31,7 @@ from ..output import (
     tell_places,
     told_configuration,
 )
+from ..signature_options import options_of
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -42,7 +43,6 @@ __all__ = ["modes"]
 THEORIES = ("timoshenko", "euler-bernoulli", "inextensible", "rigid")
 ALL = "all"  # instead of one theory: those that vibrate, side by side
 
-Count = Annotated[int, typer.Option("--count", help="Number of elastic modes.")]
 Theory = Annotated[
     str | None,
     typer.Option(
@@ -50,9 +50,6 @@ Theory = Annotated[
         metavar="NAME",
         help=f"Beam theory of every flexible link: {', '.join(THEORIES)}; or all, side by side.",
     ),
-]
-Method = Annotated[
-    str, typer.Option("--method", metavar="exact|elements|assumed", help="How to compute them.")
 ]
 Joints = Annotated[
     str,
@@ -63,38 +60,27 @@ Joints = Annotated[
     ),
 ]
 
-
-Elements = Annotated[
-    int,
-    typer.Option("--elements", help="Elements per link; with --method assumed, modes per link."),
-]
-Order = Annotated[
-    str, typer.Option("--order", metavar="cubic|quintic", help="Order of the elements in bending.")
-]
-
-
 _IDLE = {"exact": ("elements", "order"), "assumed": ("order",)}
 
 
+@options_of("studies.vibration.modes:modes", "count", "method", "elements", "order")
 def modes(
     context: typer.Context,
     file: File,
     at: At = None,
     position: Position = None,
-    count: Count = 10,
     theory: Theory = None,
-    method: Method = "exact",
     joints: Joints = "locked",
-    elements: Elements = 8,
-    order: Order = "cubic",
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Print natural frequencies in Hz and rad/s with the kind of each mode."""
     from ... import files
     from ...studies.vibration.modes import modes as ask
 
+    method = asked["method"]
     refuse(context, _IDLE.get(method, ()), f"with --method {method}")
     check_places(plot, save)
     robot = files.load(file)
@@ -111,14 +97,14 @@ def modes(
             raise SuppleError(f"--theory {theory}: it must be one of {', '.join(allowed)}{hint}")
         robot = with_theory(robot, theory)
     where = configuration_arguments(robot, at, position)
-    choice: dict[str, Any] = {"method": method, "joints": joint_words(joints), **where}
+    choice: dict[str, Any] = {"joints": joint_words(joints), **asked, **where}
     if theory == ALL:
         from ...studies.vibration.theories import theories as compare
 
-        compared = compare(robot, count=count, elements=elements, order=order, **choice)
+        compared = compare(robot, **choice)
         _print_theories(compared, where, plot, json)
         return
-    found = ask(robot, count=count, elements=elements, order=order, **choice)
+    found = ask(robot, **choice)
     if plot is not None:
         draw_answer(found, plot)
     if save is not None:

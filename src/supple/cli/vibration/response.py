@@ -20,6 +20,7 @@ from ..output import (
     tell_places,
     told_configuration,
 )
+from ..signature_options import options_of
 
 if TYPE_CHECKING:
     from ...studies.vibration.response import FrequencyResponse
@@ -50,16 +51,10 @@ JointsOption = Annotated[
     str,
     typer.Option("--joints", metavar="free|locked", help="Whether the motors are free or locked."),
 ]
-Structural = Annotated[
-    float, typer.Option("--structural-damping", help="Loss factor of the links: E (1 + i eta).")
-]
-Modal = Annotated[
-    float,
-    typer.Option("--modal-damping", help="Damping ratio of every elastic mode, such as 0.01."),
-]
 Kind = Annotated[str, typer.Option("--kind", metavar="bode|nyquist", help="What --plot draws.")]
 
 
+@options_of("studies.vibration.response:response", "structural_damping", "modal_damping")
 def response(
     file: File,
     at: At = None,
@@ -68,11 +63,10 @@ def response(
     input: Inputs = None,  # noqa: A002 - the field's word
     output: Outputs = None,
     joints: JointsOption = "free",
-    structural_damping: Structural = 0.0,
-    modal_damping: Modal = 0.0,
     plot: Plot = None,
     kind: Kind = "bode",
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Print exact frequency responses: peaks, poles and zeros."""
     import numpy as np
@@ -107,8 +101,7 @@ def response(
         inputs=input or ["force.y"],
         outputs=wanted,
         joints=joint_words(joints),
-        structural_damping=structural_damping,
-        modal_damping=modal_damping,
+        **asked,
         **where,
     )
     if plot is not None:

@@ -21,6 +21,7 @@ from ..output import (
     say,
     tell_places,
 )
+from ..signature_options import options_of
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -59,10 +60,6 @@ Joints = Annotated[
         "Default: its limits, or a whole turn.",
     ),
 ]
-Points = Annotated[int, typer.Option("--points", help="Grid points per axis.")]
-Method = Annotated[
-    str, typer.Option("--method", metavar="exact|elements|assumed", help="How to compute them.")
-]
 Save = Annotated[
     str | None,
     typer.Option(
@@ -71,6 +68,7 @@ Save = Annotated[
 ]
 
 
+@options_of("studies.vibration.workspace:workspace", "points", "method")
 def workspace(
     context: typer.Context,
     file: File,
@@ -79,11 +77,10 @@ def workspace(
     y: Y = None,
     z: Z = None,
     joints: Joints = None,
-    points: Points = 25,
-    method: Method = "exact",
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Map the lowest natural frequency over joints, or over positions of a platform or tip."""
     from ... import files
@@ -92,7 +89,7 @@ def workspace(
     check_places(plot, save, stored=True)
     robot = files.load(file)
     bound = None if below is None else _parse_frequency(below)
-    options: dict[str, Any] = {"points": points, "method": method}
+    options: dict[str, Any] = dict(asked)
     sides = {"x": x, "y": y, "z": z}
     options |= {w: _range(text, f"--{w}") for w, text in sides.items() if text is not None}
     if joints is not None:

@@ -175,9 +175,10 @@ def optimise(
     mass : float, optional
         Largest mass in kg of everything the joints move, without payload. Links bolted to the base
         count if one of their own dimensions is varied; a foundation never counts.
-    sag, stress : float, optional
-        Largest deflection of the tip, m, and largest von Mises stress, Pa, under gravity in any
-        pose.
+    sag : float, optional
+        Largest deflection of the tip under gravity in any pose, m.
+    stress : float, optional
+        Largest von Mises stress in any link under gravity in any pose, Pa.
     tolerance : float
         Relative tolerance of the frequency or mass.
     progress : bool, optional

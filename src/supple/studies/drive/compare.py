@@ -244,9 +244,8 @@ def compare(
         Number of groups of modes to shape for, from the lowest; modes within 25 % form one group.
     servo : Controller, optional
         Controller that holds the motors. Default: the motors follow their commands exactly.
-    law : str
-        Time law of the unshaped move: trapezoid (a third of the time each) or cubic, quintic,
-        septic.
+    law : {"trapezoid", "cubic", "quintic", "septic"}
+        Time law of the unshaped move; the trapezoid takes a third of the time for each part.
     payload_error : float
         Relative error of the payload, tried with both signs.
     band : float, optional

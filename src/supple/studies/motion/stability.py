@@ -247,7 +247,7 @@ def stability(
         Start in vibration: amplitude of the end of the last flexible link, m, in one mode of the
         first pose. Default: unbent.
     mode : int
-        Number of that mode, from 1, joints locked.
+        Number of the mode of `amplitude`, from 1, joints locked.
     phase : float
         Its phase at the start, rad; 0 is a release at rest from the bent shape.
     released : sequence of PointLoad and DistributedLoad, optional

@@ -247,9 +247,9 @@ def modes(
     count : int
         Number of elastic modes. Modes at zero frequency are counted apart, in `rigid_modes`.
     method : {"exact", "elements", "assumed"}
-        ``exact`` solves the beam equations and certifies every root; ``elements`` uses finite
-        elements on every link; ``assumed`` uses `elements` assumed modes for every deformation of a
-        link. The last two lie above the exact frequencies.
+        How frequencies are computed. ``exact`` solves the beam equations and certifies every root;
+        ``elements`` uses finite elements on every link; ``assumed`` uses `elements` assumed modes
+        for every deformation of a link. The last two lie above the exact frequencies.
     joints : {"locked", "free"}, mapping or sequence
         What the motors do: all locked, all free, ``{"link1": "free"}`` (the others locked), or one
         word per motor.

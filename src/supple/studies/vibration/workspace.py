@@ -182,7 +182,7 @@ def workspace(
     count : int
         Number of natural frequencies at each point.
     method : {"exact", "elements", "assumed"}
-        As for `modes`.
+        How frequencies are computed, as by `modes`.
     joints : sequence of float or (low, high), optional
         Range, or one value, of each joint coordinate. Default: the joint limits; without limits a
         full turn, or a tenth to the whole of the length of a prismatic link.
