@@ -14,6 +14,7 @@ from supple.architectures.delta_motion import motion
 from supple.kernels.newmark import newmark
 from supple.path_dynamics.kineto_elastodynamics import ked
 from supple.path_dynamics.linearised_model import PathModel
+from supple.path_dynamics.motors import motor_side
 
 THETA, RATE, SECOND = (np.array(x) for x in ([0.4, -0.7, 0.5], [2.0, 3.0, -2.5], [5.0, -4.0, 3.0]))
 STEP = 1e-5
@@ -110,13 +111,13 @@ def test_all_terms_are_those_of_the_linearised_model(case: str, elements: int) -
     where = (THETA[:d], RATE[:d], SECOND[:d])
     small = ked(robot, where[0], elements)
     found = small.matrices(*where)
-    # the motor of a sprung joint has no row of its own in the kineto-elasto model
-    rows = [i for i, _ in small.motors] + list(range(d, model.size))
-    elastic = np.concatenate([np.zeros((len(small.motors), small.size)), small.stiffness])
+    elastic = np.concatenate([np.zeros((d, small.size)), small.stiffness])
+    rotors = motor_side(robot, *np.atleast_2d(*where))[0]  # not among the rows of a Ked
+    wanted["F"][:d] += rotors
     for k, name in enumerate("MCKF"):
         rest = elastic if name == "K" else 0.0
         ours = np.concatenate([found.drive[k][0], getattr(found, name)[0]]) - rest
-        exact = wanted[name][rows] - rest
+        exact = wanted[name] - rest
         # differences leave rounding, 1e-16 of the elastic stiffness over the step
         assert np.abs(ours - exact).max() < 1e-7 * np.abs(exact).max(), name
 
@@ -135,6 +136,37 @@ def test_a_led_model_is_the_same_by_its_own_derivatives() -> None:
         assert a == pytest.approx(b, abs=1e-12)
         assert led.length(link) == small.length(link)
     assert led.elastic(THETA) == pytest.approx(small.elastic(THETA), abs=1e-9)
+
+
+def test_a_sprung_motor_feels_what_damps_its_joint() -> None:
+    """Its torque turns the rotor and twists the joint, which modal damping damps too."""
+    robot = laden_arm()
+    path = supple.PointToPoint([0.0, 0.0, 0.0], [0.3, 0.2, -0.1], 0.5)
+    model = supple.build(robot, supple.FiniteElements(1), stiffening=True, modal_damping=0.05)
+    found = supple.follow(robot, path, elements=1, modal_damping=0.05, start="rest", dt=0.01)
+    wanted = supple.follow(model, path, start="rest", dt=0.01)
+    assert found.torque == pytest.approx(wanted.torque, abs=1e-6 * np.abs(wanted.torque).max())
+
+
+def test_motors_keep_their_order_where_arms_alike_are_not_neighbours() -> None:
+    """Of three arms the outer ones are alike and are computed together."""
+    beam = {
+        "length": 0.6,
+        "mass_per_length": 0.4,
+        "bending_stiffness": [300.0, 400.0],
+        "polar_inertia_per_length": 0.0,
+        "parent": "base",
+    }
+    links = [
+        {"name": name, **beam, "joint": {"type": "revolute"}, "tip": {"mass": mass}}
+        for name, mass in (("a", 0.5), ("b", 2.0), ("c", 0.5))
+    ]
+    robot = supple.MechanismRobot(name="three", links=links, gravity=(0, -9.81, 0), tip="c")
+    path = supple.PointToPoint([0.0, 0.1, 0.2], [0.3, 0.3, 0.1], 1.0)
+    model = supple.build(robot, supple.FiniteElements(1), stiffening=True)
+    found = supple.follow(robot, path, elements=1, dt=0.01)
+    wanted = supple.follow(model, path, dt=0.01)
+    assert found.torque == pytest.approx(wanted.torque, abs=1e-9 * np.abs(wanted.torque).max())
 
 
 SLIDE = supple.PointToPoint((0.0, 0.0, 0.3), (np.pi / 2, -0.7, 1.0), 1.0)

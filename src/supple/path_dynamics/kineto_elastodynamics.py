@@ -13,9 +13,8 @@ Source: [Kuo2016], Eqs. (42)-(44); departures: closures from the true joints, no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import itemgetter
 from typing import Annotated
 
 import numpy as np
@@ -159,14 +158,56 @@ class Ked(Immutable, SmallMotion):
         led = self.at_motion(x, v, a)
         forms = [led.assemble(g) for g in range(len(self.groups))]
         found = reduce_to_independent(self.groups, forms, led.joint(), led.tip())
-        if self.order is None:
+        if self.order is not None:
+            keep = self.order
+            square = (slice(None), keep[:, None], keep[None, :])
+            M, C, K, F = found.drive
+            drive = (M[..., keep], C[..., keep], K[..., keep], F)
+            found = replace(
+                found,
+                M=found.M[square],
+                C=found.C[square],
+                K=found.K[square],
+                F=found.F[:, keep],
+                tip=found.tip[..., keep],
+                drive=drive,
+            )
+        if self.motor_rows is None:
             return found
-        keep = self.order
-        square = (slice(None), keep[:, None], keep[None, :])
-        M, C, K, F = found.drive
-        drive = (M[..., keep], C[..., keep], K[..., keep], F)
-        three = (found.M[square], found.C[square], found.K[square])
-        return Matrices(*three, found.F[:, keep], found.tip[..., keep], drive)
+        return replace(found, drive=self._rows_of_all_motors(found))
+
+    @cached_property
+    def motor_rows(self) -> list[int] | None:
+        """Row of every motor among those of the branches and then of y; None if already in order.
+
+        A motor moves what lies beyond it as the twist of its spring does, so that its row is the
+        spring's without the spring.
+        """
+        direct: list[int] = []  # segments of motors without springs, branch by branch
+        driven = [i for i, _ in self.motors]
+        for group in self.groups:
+            for branch in group.segments:
+                direct += [int(i) for i in branch if i in driven]
+        rows = []
+        for drive in architecture_of(self.robot).drives:
+            if drive.slides:
+                continue
+            segment = self.names.index(drive.segment)
+            if segment in direct:
+                rows.append(direct.index(segment))
+            elif (segment, 0) in self.springs:
+                rows.append(len(direct) + self.springs.index((segment, 0)))
+        return None if rows == list(range(len(direct))) else rows
+
+    def _rows_of_all_motors(self, found: Matrices) -> tuple[Array, Array, Array, Array]:
+        """Rows of M, C, K and F of all motors, those behind springs as well."""
+        joined = zip(found.drive, (found.M, found.C, found.K, found.F), strict=True)
+        M, C, K, F = (np.concatenate(both, axis=1)[:, self.motor_rows] for both in joined)
+        for row, place in enumerate(self.motor_rows or ()):
+            column = place - len(self.motors)
+            if column >= 0:
+                K[:, row, column] -= self.stiffness[column, column]
+        return M, C, K, F
 
     def at_motion(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> PrescribedMotion:
         """Return the robot at the instants of a motion, all its links led along."""
@@ -217,35 +258,11 @@ class Ked(Immutable, SmallMotion):
         return part.L if part.size else 0.0
 
     def torques(self, motion: State, found: Matrices, state: State) -> tuple[Array, Array]:
-        """Return the efforts of all motors in the order of their links; a spring's is -k eps."""
-        torque, rigid = found.torque(*state), -found.drive[3]
-        if self.springs:
-            wrench = self.root_wrenches(*motion)
-            columns = [(i, torque[:, k], rigid[:, k]) for k, (i, _) in enumerate(self.motors)]
-            soft = {d.segment for d in architecture_of(self.robot).drives if d.made.stiffness}
-            for column, (i, k) in enumerate(self.springs):
-                if k or self.names[i] not in soft:
-                    continue  # of a bearing, or of the foundation
-                release = self.structure.segments[i].releases[k]
-                twist = -release.stiffness * state[0][:, column]
-                columns.append((i, twist, wrench[:, i] @ release.toward(0)))
-            columns.sort(key=itemgetter(0))
-            torque = np.stack([flexible for _, flexible, _ in columns], axis=1)
-            rigid = np.stack([stiff for _, _, stiff in columns], axis=1)
+        """Return the efforts of all motors, and those of the rigid motion."""
+        flexible, rigid = super().torques(motion, found, state)
+        # Friction jumps where a motor turns round: added here, the motors' rows stay smooth in time
         own = motor_side(self.robot, *motion)
-        return torque + own, rigid + own
-
-    def root_wrenches(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Force and moment that each root carries in the rigid motion, (B, n, 6), segment axes.
-
-        The moment of a motor's link about its axis is the motor's torque (rotor not included).
-        """
-        led = self.at_motion(x, v, a)
-        out = np.zeros((*led.moving.structure.L.shape, 6))
-        for g, group in enumerate(self.groups):
-            for s, part in enumerate(led.carried_loads(g)):
-                out[:, group.segments[:, s]] = part.root
-        return out
+        return flexible + own, rigid + own
 
 
 @checked

@@ -150,10 +150,6 @@ class PathModel(SmallMotion):
             raise SuppleError(functions.not_finite.format(name=self.robot.name))
         return found
 
-    def torques(self, motion: State, found: Matrices, state: State) -> tuple[Array, Array]:
-        """Return the joint efforts, rotors, damping and friction included, and the rigid ones."""
-        return found.torque(*state), -found.drive[3]
-
     def section(self, link: str, fraction: float, x: Array) -> Array:
         """Return how a section moves per unit y, (1 or B, 6, N), link axes."""
         model, k = self.model, self.model.joints

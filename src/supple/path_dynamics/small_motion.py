@@ -81,9 +81,9 @@ class SmallMotion(ABC):
     def elastic(self, x: Array) -> Array:
         """Return the elastic stiffness at one instant."""
 
-    @abstractmethod
     def torques(self, motion: State, found: Matrices, state: State) -> tuple[Array, Array]:
-        """Return the efforts of the motors, and those of the rigid motion."""
+        """Return the efforts of all motors, (B, motors), and those of the rigid motion."""
+        return found.torque(*state), -found.drive[3]
 
     @abstractmethod
     def section(self, link: str, fraction: float, x: Array) -> Array:
