@@ -52,6 +52,7 @@ Scalar = Any
 _DEGREE = 96  # of the series along the stroke
 SUBSPACE_ITERATIONS = 3  # of subspace iteration of shapes made without rotary inertia
 TERMS_OF_A_ROUND = 4  # by which their Legendre series grow in one
+ROUNDING_OF_STIFFNESS = 1e-12  # of the diagonal: smaller entries of a stiffness matrix are zero
 _STROKE_EXTENSION = 1.1  # so far beyond both ends: slopes of series are worst at theirs
 
 
@@ -224,56 +225,110 @@ class FollowingModes(SlidingShapes):
 
 
 def _family(shapes: FollowingModes, own: list[int], start: float | None) -> ShapeFamily:
-    """A family at the nodes, rates times powers of l."""
-    nodes, terms, v, psi = shapes.nodes, shapes.terms, shapes.moved[:, own], shapes.turned[:, own]
-    rule = rule_of(terms, start)
-    N, turns = (
-        at_material_points(nodes.rates(v), rule, 0),
-        at_material_points(nodes.rates(psi), rule, 1),
+    """Integrals of some of the shapes at the nodes of the stroke, rates times powers of l.
+
+    Parameters
+    ----------
+    shapes : FollowingModes
+        All shapes of the link.
+    own : list of int
+        Shapes of this family: those of bending and stretch, or those of twist.
+    start : float, optional
+        Fraction of the free length from which on integrals are taken.
+    """
+    nodes = shapes.nodes
+    displacement_series = shapes.moved[:, own]
+    rotation_series = shapes.turned[:, own]
+    kinds = [shapes.kinds[j] for j in own]
+
+    # Integrals over the material: of displacements, and of rotations where sections have inertia.
+    rule = rule_of(shapes.terms, start)
+    displacements = at_material_points(nodes.rates(displacement_series), rule, 0)
+    rotations = at_material_points(nodes.rates(rotation_series), rule, 1)
+    mean, centre = means(displacements, rule)
+    turning = None
+    if any(shapes.beam.rI) and "torsion" not in kinds:
+        turning = products(rotations, rotations, rule), means(rotations, rule)[0]
+
+    # Stiffness and modal mass of the free part, as series along the stroke.
+    stiffness, mass = _stiffness_and_mass_at_nodes(shapes, own)
+    K = nodes.rates(nodes.series(stiffness))
+    M = nodes.rates(nodes.series(mass))
+    n = range(len(own))
+    return ShapeFamily(
+        gram=products(displacements, displacements, rule),
+        mean=mean,
+        centre=centre,
+        tip=nodes.ends(displacement_series),
+        slope=nodes.ends(rotation_series),
+        stiffness=[[Rate(*K[:, :, i, j]) for j in n] for i in n],
+        modal=[Rate(*M[:, :, i, i]) for i in n],
+        turning=turning,
     )
-    mean, centre = means(N, rule)
-    beam, end, kinds = shapes.beam, shapes.end, [shapes.kinds[j] for j in own]
-    # of each kind: inertia and rotary inertia per length, load and its moments, kGA/EI
-    about, shear = end.about, [k / EI for k, EI in zip(beam.kGA, beam.EI, strict=True)]
-    shear = [x if np.isfinite(x) else 0.0 for x in shear]
-    of = {
+
+
+def _stiffness_and_mass_at_nodes(shapes: FollowingModes, own: list[int]) -> tuple[Array, Array]:
+    """Stiffness times l^3 over EI, and mass with the end load, (nodes, n, n) each.
+
+    Entries between shapes of unlike kinds, and those that are rounding beside the diagonal of the
+    stiffness, are zero in both.
+    """
+    nodes = shapes.nodes
+    terms = shapes.terms
+    kinds = [shapes.kinds[j] for j in own]
+    inertia, rotary_inertia, load, load_moment, load_inertia, shear = _properties_of_kinds(
+        shapes.beam, shapes.end, kinds
+    )
+
+    # Displacements and rotations along the link at every node of the stroke, (nodes, n, points)
+    eta, weights, _ = rule_of(terms, None)
+    P, P_slope, _ = legendre_at(eta, terms)
+    displacement_terms = nodes.values(shapes.moved[:, own])
+    rotation_terms = nodes.values(shapes.turned[:, own])
+    displacement = displacement_terms @ P.T
+    rotation = rotation_terms @ P.T
+    curvature = rotation_terms @ P_slope.T
+    shear_angle = displacement_terms @ P_slope.T - rotation
+
+    def integrals_of_products(field: Array) -> Array:
+        return (field * weights) @ field.swapaxes(1, 2)
+
+    # At the end every Legendre polynomial is 1
+    tip = displacement_terms.sum(axis=2)
+    tip_rotation = rotation_terms.sum(axis=2)
+    coupled = tip[:, :, None] * tip_rotation[:, None]
+
+    l = nodes.lengths[:, None, None]
+    K = integrals_of_products(curvature) + shear * l**2 * integrals_of_products(shear_angle)
+    M = inertia * l * integrals_of_products(displacement)
+    M = M + rotary_inertia / l * integrals_of_products(rotation)
+    M += load * tip[:, :, None] * tip[:, None]
+    M += load_moment / l * (coupled + coupled.swapaxes(1, 2))
+    M += load_inertia / l**2 * tip_rotation[:, :, None] * tip_rotation[:, None]
+
+    diagonal = np.sqrt(np.diagonal(K, axis1=1, axis2=2))
+    rounding = ROUNDING_OF_STIFFNESS * diagonal[:, :, None] * diagonal[:, None]
+    coupled_shapes = np.equal.outer(kinds, kinds)
+    coupled_shapes &= (np.abs(K) > rounding).any(axis=0)
+    return K * coupled_shapes, M * coupled_shapes
+
+
+def _properties_of_kinds(beam: Beam, end: EndLoad, kinds: list[str]) -> Array:
+    """(6, n): what each shape feels of beam and end load, by its kind.
+
+    Inertia and rotary inertia per length; mass of the load, its first moment and its inertia; and
+    shear stiffness over bending stiffness, kGA/EI, zero where the beam does not shear.
+    """
+    about = end.about
+    shear = [kGA / EI for kGA, EI in zip(beam.kGA, beam.EI, strict=True)]
+    shear = [ratio if np.isfinite(ratio) else 0.0 for ratio in shear]
+    properties = {
         "xy": (beam.m, beam.rI[0], end.mass, end.moment, about[2], shear[0]),
         "xz": (beam.m, beam.rI[1], end.mass, end.moment, about[1], shear[1]),
         "axial": (beam.m, 0.0, end.mass, 0.0, 0.0, 1.0),
         "torsion": (beam.rIp, 0.0, about[0], 0.0, 0.0, 1.0),
     }
-    inert, rotary, load, moment, J, sheared = np.array([of[kind] for kind in kinds]).T
-    l = nodes.lengths[:, None, None]
-    eta, w, _ = rule_of(terms, None)
-    P, P1, _ = legendre_at(eta, terms)
-    f, g = nodes.values(v), nodes.values(psi)
-
-    def squares(x: Array) -> Array:
-        return (x * w) @ x.swapaxes(1, 2)
-
-    tip, slope = f.sum(axis=2), g.sum(axis=2)
-    coupled = tip[:, :, None] * slope[:, None]
-    K = squares(g @ P1.T) + sheared * l**2 * squares(f @ P1.T - g @ P.T)  # times l^3
-    M = inert * l * squares(f @ P.T) + rotary / l * squares(g @ P.T)
-    M += load * tip[:, :, None] * tip[:, None] + moment / l * (coupled + coupled.swapaxes(1, 2))
-    M += J / l**2 * slope[:, :, None] * slope[:, None]
-    d = np.sqrt(np.diagonal(K, axis1=1, axis2=2))
-    same = np.equal.outer(kinds, kinds)
-    same &= (np.abs(K) > 1e-12 * d[:, :, None] * d[:, None]).any(axis=0)  # else rounding
-    K, M = (nodes.rates(nodes.series(x * same)) for x in (K, M))
-    n, turning = range(len(own)), None
-    if any(beam.rI) and "torsion" not in kinds:
-        turning = products(turns, turns, rule), means(turns, rule)[0]
-    return ShapeFamily(
-        products(N, N, rule),
-        mean,
-        centre,
-        nodes.ends(v),
-        nodes.ends(psi),
-        [[Rate(*K[:, :, i, j]) for j in n] for i in n],
-        [Rate(*M[:, :, i, i]) for i in n],
-        turning,
-    )
+    return np.array([properties[kind] for kind in kinds]).T
 
 
 def _restore_length_powers(found: ShapeFamily, l: Scalar) -> ShapeFamily:
