@@ -122,32 +122,47 @@ class SlidingElements(SlidingShapes):
         """Return F = phi(eta)/l of pairs, with the rates of a material point."""
         if ("short", start) not in self._table_cache:
             self._table_cache["short", start] = short_tables(self.beam, self.layers, start)
-        table, three = self._table_cache["short", start], range(3)
-        place, inside = [table["pairs"].index(pair) for pair in pairs], moments_of(l, table, 0)
-        told: Any = np.ndarray.tolist if inside is None else inside.values
-        by = [[_power(l, self.beam.L, d, s) for s in range(5)] for d in range(7)]
-        whole: list[tuple[str, int, Any]] = [("gram", 2, place), ("against", 1, slice(None))]
-        gram, against = (
-            [
+        table = self._table_cache["short", start]
+        L = self.beam.L
+        places = [table["pairs"].index(pair) for pair in pairs]
+        evaluate = _evaluation_of(moments_of(l, table, 0))
+        length_powers = [[_power(l, L, d, s) for s in range(5)] for d in range(7)]
+
+        def products(name: str, power: int, columns: Any) -> list[list[Matrix]]:
+            """Integrals of the pairs' rates times others, which have `power` times 1/l more."""
+            return [
                 [
                     _evaluate_integrals(
-                        told, table[name][d][e][:, place][:, :, columns], by[d + e + power]
+                        evaluate,
+                        table[name][d][e][:, places][:, :, columns],
+                        length_powers[d + e + power],
                     )
-                    for e in three
+                    for e in range(3)
                 ]
-                for d in three
+                for d in range(3)
             ]
-            for name, power, columns in whole
-        )
-        mean, centre = (
-            [_evaluate_integrals(told, table[name][d][:, None, place], by[d + 1])[0] for d in three]
-            for name in ("mean", "centre")
-        )
-        shares = [_power(variable(l), self.beam.L, 1, s) for s in three]
+
+        def integrals(name: str) -> Matrix:
+            return [
+                _evaluate_integrals(
+                    evaluate, table[name][d][:, None, places], length_powers[d + 1]
+                )[0]
+                for d in range(3)
+            ]
+
+        layer_shares = [_power(variable(l), L, 1, s) for s in range(3)]
         tips = [
-            Rate(0.0) + _weighted_sum(each, shares) for each in table["tip"][:, place].T.tolist()
+            Rate(0.0) + _weighted_sum(layers_of_pair, layer_shares)
+            for layers_of_pair in table["tip"][:, places].T.tolist()
         ]
-        return Shortening(pairs, gram, against, mean, centre, tips)
+        return Shortening(
+            pairs=pairs,
+            gram=products("gram", 2, places),
+            against=products("against", 1, slice(None)),
+            mean=integrals("mean"),
+            centre=integrals("centre"),
+            tip=tips,
+        )
 
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
         """Return displacements and rotations (.., 6, k) at fractions of free lengths."""
@@ -253,49 +268,108 @@ class SlidingElements(SlidingShapes):
 def _family(
     own: SlidingElements, table: dict[str, Any], l: Scalar, column: int, power: int
 ) -> ShapeFamily:
-    """A family's integrals at a free length: of constants or moments, times powers of l."""
-    length, inside, three = variable(l), moments_of(l, table, column), range(3)
-    told: Any = np.ndarray.tolist if inside is None else inside.values
-    by = [[_power(l, own.beam.L, d, s) for s in three] for d in range(5)]
+    """Integrals of a family of shapes at a free length.
+
+    Parameters
+    ----------
+    own : SlidingElements
+        The link.
+    table : dict
+        Integrals at unit length, from `stretched.tables`.
+    l : scalar
+        Free length, m.
+    column : int
+        Property of the section that weighs the integrals: mass per length (0), or polar inertia
+        per length (9).
+    power : int
+        Power of 1/l in the stiffness: 3 for bending, 1 for twist.
+    """
+    L = own.beam.L
+    length = variable(l)
+    moments = moments_of(l, table, column)
+    evaluate = _evaluation_of(moments)
+    # length_powers[d][s]: factor of a d-th derivative along l, multiplied s times by (L/l)^2
+    length_powers = [[_power(l, L, d, s) for s in range(3)] for d in range(5)]
+
     gram = [
-        [_evaluate_integrals(told, table["gram"][d][e], by[d + e]) for e in three] for d in three
+        [_evaluate_integrals(evaluate, table["gram"][d][e], length_powers[d + e]) for e in range(3)]
+        for d in range(3)
     ]
-    mean, centre = (
-        [_evaluate_integrals(told, table[name][d][:, None], by[d])[0] for d in three]
-        for name in ("mean", "centre")
-    )
-    shares = [_power(length, own.beam.L, 0, s) for s in three]
-    tip = [Rate(0.0) + _weighted_sum(each, shares) for each in table["tip"].T.tolist()]
+    mean = [
+        _evaluate_integrals(evaluate, table["mean"][d][:, None], length_powers[d])[0]
+        for d in range(3)
+    ]
+    centre = [
+        _evaluate_integrals(evaluate, table["centre"][d][:, None], length_powers[d])[0]
+        for d in range(3)
+    ]
+
+    layer_shares = [_power(length, L, 0, s) for s in range(3)]
+    tip = [
+        Rate(0.0) + _weighted_sum(layers_of_shape, layer_shares)
+        for layers_of_shape in table["tip"].T.tolist()
+    ]
     slope = [(1.0 / length) * value for value in table["slope"].tolist()]
-    diagonal = np.moveaxis(np.diagonal(table["gram"][0][0], axis1=1, axis2=2), -1, 1)
+
+    # Modal masses: the diagonal of the Gram matrix, one row a layer, times the density
     density = own.unit.rIp if power == 1 else own.unit.m
-    each = [[x * density for x in _rates(inside, part)] for part in diagonal]
-    modal = [length * _weighted_sum(list(x), shares) for x in zip(*each, strict=True)]
-    K, turning = _stiffness(own, table, l, power), None
+    diagonal = np.moveaxis(np.diagonal(table["gram"][0][0], axis1=1, axis2=2), -1, 1)
+    masses = [[square * density for square in _rates(moments, layer)] for layer in diagonal]
+    modal = [
+        length * _weighted_sum(list(layers_of_shape), layer_shares)
+        for layers_of_shape in zip(*masses, strict=True)
+    ]
+
+    turning = None
     if "turned" in table:
-        rows: Any = [moments_of(l, table, 6 + plane) for plane in table["planes"]]
-        turned: Any = [np.ndarray.tolist if row is None else row.values for row in rows]
-        inner, outer = table["turned"]
-        down = _power(l, own.beam.L, 1, 0)
-        grams = [
-            [
+        turning = _turning(table, l, L)
+    return ShapeFamily(
+        gram=gram,
+        mean=mean,
+        centre=centre,
+        tip=tip,
+        slope=slope,
+        stiffness=_stiffness(own, table, l, power),
+        modal=modal,
+        turning=turning,
+    )
+
+
+def _evaluation_of(moments: WeightedMoments | None) -> Any:
+    """Return what turns arrays of a table into lists: of plain numbers, or of weighted moments."""
+    return np.ndarray.tolist if moments is None else moments.values
+
+
+def _turning(table: dict[str, Any], l: Scalar, L: float) -> tuple[list[list[Matrix]], Matrix]:
+    """Gram matrices and means of the slopes, each row weighed by the rotary inertia of its plane.
+
+    Slopes are derivatives of displacements along x = eta l, one power of 1/l more.
+    """
+    evaluations = [_evaluation_of(moments_of(l, table, 6 + plane)) for plane in table["planes"]]
+    products, integrals = table["turned"]
+    by_length = _power(l, L, 1, 0)
+    grams = []
+    for d in range(3):
+        row_of_grams = []
+        for e in range(3):
+            factor = _power(l, L, d + e, 0) * by_length * by_length
+            row_of_grams.append(
                 [
-                    _evaluate_integrals(of, part[None, None], [by[d + e][0] * down * down])[0]
-                    for of, part in zip(turned, inner[d][e][0], strict=True)
+                    _evaluate_integrals(evaluate, row[None, None], [factor])[0]
+                    for evaluate, row in zip(evaluations, products[d][e][0], strict=True)
                 ]
-                for e in three
-            ]
-            for d in three
-        ]
-        means = [
+            )
+        grams.append(row_of_grams)
+    means = []
+    for d in range(3):
+        factor = _power(l, L, d, 0) * by_length
+        means.append(
             [
-                _evaluate_integrals(of, part[None, None, None], [by[d][0] * down])[0][0]
-                for of, part in zip(turned, outer[d][0], strict=True)
+                _evaluate_integrals(evaluate, value[None, None, None], [factor])[0][0]
+                for evaluate, value in zip(evaluations, integrals[d][0], strict=True)
             ]
-            for d in three
-        ]
-        turning = grams, means
-    return ShapeFamily(gram, mean, centre, tip, slope, K, modal, turning)
+        )
+    return grams, means
 
 
 def _stiffness(
@@ -334,13 +408,14 @@ def _weighted_sum(values: list[Any], shares: list[Any]) -> Any:
     return out
 
 
-def _evaluate_integrals(told: Any, parts: Array, by: list[Scalar]) -> list[list[Scalar]]:
-    """Rows of integrals from their parts (s, r, c, ..), times the factors of these."""
-    rows = [told(part) for part in parts]
-    return [
-        [_weighted_sum(list(entry), by) for entry in zip(*each, strict=True)]
-        for each in zip(*rows, strict=True)
-    ]
+def _evaluate_integrals(evaluate: Any, layers: Array, factors: list[Scalar]) -> list[list[Scalar]]:
+    """Rows of integrals from those of their layers (s, rows, columns, ..), times their factors."""
+    matrices = [evaluate(layer) for layer in layers]
+    out = []
+    for rows_of_layers in zip(*matrices, strict=True):
+        entries = zip(*rows_of_layers, strict=True)
+        out.append([_weighted_sum(list(entry), factors) for entry in entries])
+    return out
 
 
 def _rates(inside: WeightedMoments | None, series: Array) -> list[Rate]:

@@ -85,39 +85,67 @@ def foreshortening(
     start: float = 0.0,
 ) -> Shortening:
     """Return the foreshortening of pairs of modes at a free length, integrated from `start` on."""
+    # Quadrature of the part from `start` on: S integrates up to each of its points
     eta, weights, S = points
     before = shortened_at(modes, pairs, variable(l), Rate(start), points) if start else []
-    eta, weights, S = start + (1 - start) * eta, (1 - start) * weights, (1 - start) * S
+    eta = start + (1 - start) * eta
+    weights = (1 - start) * weights
+    S = (1 - start) * S
+
     slopes = [[mode.slopes(x) for x in eta.tolist()] for mode in modes]
-    at = [place(x, l) for x in eta.tolist()]
-    F, tips = [], []
+    material_points = [place(x, l) for x in eta.tolist()]
+    F = []
+    tips = []
     for k, (i, j) in enumerate(pairs):
         half = 0.5 if i == j else 1.0
-        one = [(a, b) for a, b in zip(slopes[i], slopes[j], strict=True)]
-        g = [a[0] * b[0] * -half / variable(l) for a, b in one]
-        g1 = [(a[1].value * b[0].value + a[0].value * b[1].value) * -half / l for a, b in one]
-        first = before[k] if start else Rate(0.0)
-        below = [first + _weighted_sum(row, g) for row in S.tolist()]
-        # F(eta, l) of a material point; g = F_eta with its rate at fixed eta, g1 = F_eta eta
-        row = []
-        for f, a, a1, spot in zip(below, g, g1, at, strict=True):
-            e = spot.first
-            second = f.second + 2 * a.first * e + a1 * e * e + a.value * spot.second
-            row.append(Rate(f.value, f.first + a.value * e, second))
-        F.append(row)
-        tips.append(first + _weighted_sum(weights.tolist(), g))
-    N = [[mode.at(x) for x in at] for mode in modes]
-    w, x = weights.tolist(), eta.tolist()
-    parts, others = _parts(F, w), _parts(N, [1.0] * len(w))
-    plain = _parts(F, [1.0] * len(w))
+        # F_eta = -psi_i' psi_j' / l with its rates at fixed eta, and the value of F_eta_eta
+        F_eta = []
+        F_eta_eta = []
+        for (slope_i, bend_i), (slope_j, bend_j) in zip(slopes[i], slopes[j], strict=True):
+            F_eta.append(slope_i * slope_j * -half / variable(l))
+            product_rate = bend_i.value * slope_j.value + slope_i.value * bend_j.value
+            F_eta_eta.append(product_rate * -half / l)
+
+        at_start = before[k] if start else Rate(0.0)
+        at_points = [at_start + _weighted_sum(row, F_eta) for row in S.tolist()]
+        F.append(
+            [
+                _rates_of_material_point(*values)
+                for values in zip(at_points, F_eta, F_eta_eta, material_points, strict=True)
+            ]
+        )
+        tips.append(at_start + _weighted_sum(weights.tolist(), F_eta))
+
+    w = weights.tolist()
+    ones = [1.0] * len(w)
+    shapes = [[mode.at(x) for x in material_points] for mode in modes]
+    weighted = _parts(F, w)
+    mean = [[sum(pair[d]) for pair in weighted] for d in range(3)]
+    centre = [
+        [sum(x * v for x, v in zip(eta.tolist(), pair[d], strict=True)) for pair in weighted]
+        for d in range(3)
+    ]
     return Shortening(
-        pairs,
-        _products(parts, plain),
-        _products(parts, others),
-        [[sum(row[d]) for row in parts] for d in range(3)],
-        [[sum(a * v for a, v in zip(x, row[d], strict=True)) for row in parts] for d in range(3)],
-        tips,
+        pairs=pairs,
+        gram=_products(weighted, _parts(F, ones)),
+        against=_products(weighted, _parts(shapes, ones)),
+        mean=mean,
+        centre=centre,
+        tip=tips,
     )
+
+
+def _rates_of_material_point(F: Rate, F_eta: Rate, F_eta_eta: Scalar, eta: Rate) -> Rate:
+    """F(eta, l) with its rates along l by the chain rule, eta moving with the material.
+
+    F and F_eta come with their rates at fixed eta; of F_eta_eta the value is enough.
+    """
+    speed = eta.first
+    first = F.first + F_eta.value * speed
+    second = (
+        F.second + 2 * F_eta.first * speed + F_eta_eta * speed * speed + F_eta.value * eta.second
+    )
+    return Rate(F.value, first, second)
 
 
 def shortened_at(

@@ -137,39 +137,66 @@ def tables(
     beam: AnyBeam, layers: tuple[LinkShapes, ...], start: float | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the integrals of bending and of twist, and end values."""
-    L, degree, kinds = beam.L, layers[0].degree, layers[0].kinds
+    return _table(beam, layers, start, twists=False), _table(beam, layers, start, twists=True)
+
+
+def _table(
+    beam: AnyBeam, layers: tuple[LinkShapes, ...], start: float | None, twists: bool
+) -> dict[str, Any]:
+    """Integrals over eta of the shapes of twist, or of all others, at unit length.
+
+    Keys: `gram`, `mean`, `centre`, `tip`, `slope` as in `ShapeFamily`; `K` and `sheared`, squares
+    of the strains of bending (stretch, twist) and of shear; `planes`, the component that each shape
+    moves; `turned`, gram and mean of the slopes where sections have rotary inertia; `rule`, the
+    quadrature by which the series of a section that varies are summed.
+    """
+    L = beam.L
+    degree = layers[0].degree
+    kinds = layers[0].kinds
     rule = _rule(beam, layers[0], degree + 3, 2 * degree + 1, start)
-    eta, at, out = (rule.x / L)[:, None], (rule.edges / L)[:, None], []
-    for twists in (False, True):
-        columns = [j for j, kind in enumerate(kinds) if (kind == "torsion") is twists]
-        rows, order = [ROWS[kinds[j]][0] for j in columns], 1 if twists else 2
-        own, x = layers[:1] if twists else layers, _places(rule)
-        f = [[one.at(x, d)[:, rows, columns] * L**d for d in range(4)] for one in own]
-        N = [_at_material_points(part, rule, L, 2 * s) for s, part in enumerate(f)]
-        same, inside = np.equal.outer(rows, rows), slice(len(rule.x))
-        end = [[one.at(L, d)[0][rows, columns] * L**d for d in range(2)] for one in own]
-        bent, sheared = f[0][order][inside], f[-1][1][inside]
-        bent = np.where(np.equal(rows, 0), f[0][1][inside], bent)  # stretch: the first
-        table = {
-            "gram": _products(N, N, rule),
-            "mean": _means(N, rule, np.ones_like(eta), np.ones_like(at)),
-            "centre": _means(N, rule, eta, at),
-            "tip": np.stack([part[0] for part in end]),
-            "slope": end[0][1],
-            "K": rule.over(bent[:, :, None] * bent[:, None] * same),
-            "planes": np.array(rows),
-            "rule": rule,
-        }
-        if len(own) > 1:
-            table["sheared"] = rule.over(sheared[:, :, None] * sheared[:, None] * same)
-        if not twists and beam.at([L / 2])[0, 7:9].any():
-            psi = [_at_material_points(f[0][1:], rule, L, 1)]
-            table["turned"] = (
-                _products(psi, psi, rule),
-                _means(psi, rule, np.ones_like(eta), np.ones_like(at)),
-            )
-        out.append(table)
-    return out[0], out[1]
+    eta = (rule.x / L)[:, None]
+    eta_at_edges = (rule.edges / L)[:, None]
+    ones = np.ones_like(eta)
+    ones_at_edges = np.ones_like(eta_at_edges)
+
+    # derivatives[s][d]: d-th derivative along eta of the shapes of layer s, (places, shapes)
+    columns = [j for j, kind in enumerate(kinds) if (kind == "torsion") is twists]
+    rows = [ROWS[kinds[j]][0] for j in columns]
+    own_layers = layers[:1] if twists else layers  # twist has no shear
+    places = _places(rule)
+    derivatives = [
+        [layer.at(places, d)[:, rows, columns] * L**d for d in range(4)] for layer in own_layers
+    ]
+    shapes = [_at_material_points(layer, rule, L, 2 * s) for s, layer in enumerate(derivatives)]
+    end_values = [layer.at(L, 0)[0][rows, columns] for layer in own_layers]
+    end_slope = layers[0].at(L, 1)[0][rows, columns] * L
+
+    # Strains: second derivatives of bending, first ones of stretch and twist
+    inside = slice(len(rule.x))
+    first = derivatives[0][1][inside]
+    strain = first if twists else np.where(np.equal(rows, 0), first, derivatives[0][2][inside])
+    same_plane = np.equal.outer(rows, rows)
+    table = {
+        "gram": _products(shapes, shapes, rule),
+        "mean": _means(shapes, rule, ones, ones_at_edges),
+        "centre": _means(shapes, rule, eta, eta_at_edges),
+        "tip": np.stack(end_values),
+        "slope": end_slope,
+        "K": rule.over(strain[:, :, None] * strain[:, None] * same_plane),
+        "planes": np.array(rows),
+        "rule": rule,
+    }
+    if len(own_layers) > 1:
+        shear = derivatives[-1][1][inside]
+        table["sheared"] = rule.over(shear[:, :, None] * shear[:, None] * same_plane)
+    has_rotary_inertia = beam.at([L / 2])[0, 7:9].any()
+    if not twists and has_rotary_inertia:
+        slopes = [_at_material_points(derivatives[0][1:], rule, L, 1)]
+        table["turned"] = (
+            _products(slopes, slopes, rule),
+            _means(slopes, rule, ones, ones_at_edges),
+        )
+    return table
 
 
 def short_tables(
