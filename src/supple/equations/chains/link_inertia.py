@@ -283,47 +283,72 @@ def rates(
 
 
 def own_mass(link: LinkNumbers, pose: LinkPose) -> tuple[Matrix, list[list[Vector]]]:
-    """Mass (6 + k, 6 + k) of a link's beam and root bodies, and H_ab = int m r_a N_b (rows kz)."""
-    z, k = pose.z, link.count
-    H = [[matvec(transpose(link.G[a][b]), z) if k else [] for b in range(3)] for a in range(3)]
+    """Mass (6 + k, 6 + k) of a link's beam and root bodies, and H_ab = int m r_a N_b (rows kz).
+
+    With r = x e_x + N z the mass matrix over (a, alpha, eta) has the blocks
+
+        m 1    -[c]    int m N Z
+               J       (int m r x N + JPsi) Z
+        sym.           Z' (int m N'N + PsiJPsi) Z.
+    """
+    z = pose.z
+    bends = link.count > 0
+    H = [[matvec(transpose(link.G[a][b]), z) if bends else [] for b in range(3)] for a in range(3)]
     H[0] = [vadd(H[0][b], link.X[b]) for b in range(3)]
-    c = vadd([link.first, 0.0, 0.0], matvec(link.P, z))
-    # Inertia about the root, root bodies left out: tr Q - Q + J, Q_ab = int m r_a r_b. Q_ab = H_ab
-    # z, and for a = b = x also X_x z + int m x^2, which is kept with the constants
+    first_moment = vadd([link.first, 0.0, 0.0], matvec(link.P, z))  # int m r
+
+    force_of_eta: Matrix = [[], [], []]
+    moment_of_eta: Matrix = [[], [], []]
+    eta_eta: Matrix = []
+    if bends:
+        moment = [  # int m r x N
+            vadd(H[1][2], negate(H[2][1])),
+            vadd(H[2][0], negate(H[0][2])),
+            vadd(H[0][1], negate(H[1][0])),
+        ]
+        force_of_eta = matmul(link.P, pose.Z)
+        moment_of_eta = combine(matmul(moment, pose.Z), _turning(link.JPsi, pose.Z))
+        eta_eta = _elastic_mass(link, pose)
+    M = _blocks(
+        link.mass,
+        cross_matrix(negate(first_moment)),
+        _inertia_about_root(link, z, H),
+        force_of_eta,
+        moment_of_eta,
+        eta_eta,
+    )
+    for a in range(6):
+        for b in range(6):
+            M[a][b] = add(M[a][b], link.root_mass[a][b])
+    return M, H
+
+
+def _inertia_about_root(link: LinkNumbers, z: Vector, H: list[list[Vector]]) -> Matrix:
+    """Rotational inertia (3, 3) of a bent beam about its root: tr Q - Q + J, Q_ab = int m r_a r_b.
+
+    Q_ab = H_ab z; Q_xx has X_x z and int m x^2 more, of which the latter is added with J.
+    """
     Q = [[dot(H[i][j], z) if j >= i else 0.0 for j in range(3)] for i in range(3)]
     Q[0][0] = add(Q[0][0], dot(link.X[0], z))
     J = zeros(3, 3)
     for i in range(3):
         constant = add(link.J[i], link.second if i else 0.0)
-        J[i][i] = add(
-            constant,
-            total([Q[j][j] for j in range(3) if j != i]),
-        )
+        J[i][i] = add(constant, total([Q[j][j] for j in range(3) if j != i]))
         for j in range(i + 1, 3):
             J[i][j] = J[j][i] = mul(-1.0, Q[i][j])
-    v_eta = matmul(link.P, pose.Z) if k else [[], [], []]
-    moment = [
-        vadd(H[1][2], negate(H[2][1])),
-        vadd(H[2][0], negate(H[0][2])),
-        vadd(H[0][1], negate(H[1][0])),
-    ]
-    w_eta = combine(matmul(moment, pose.Z), _turning(link.JPsi, pose.Z)) if k else [[], [], []]
-    if k:
-        # (k, k): Z' int m N'N Z and the rotary part; the drive's mass moves with a slide
-        trace_G = combine(combine(link.G[0][0], link.G[1][1]), link.G[2][2])
-        eta_eta, turning = congruence(pose.Z, trace_G), len(link.PsiJPsi)
-        if turning:
-            eta_eta = combine(eta_eta, congruence(pose.Z[:turning], link.PsiJPsi))
-        if link.slides:
-            eta_eta[0][0] = add(eta_eta[0][0], link.rotor)
-    else:
-        eta_eta = []
-    C = cross_matrix(negate(c))
-    M = _blocks(link.mass, C, J, v_eta, w_eta, eta_eta)
-    for a in range(6):
-        for b in range(6):
-            M[a][b] = add(M[a][b], link.root_mass[a][b])
-    return M, H
+    return J
+
+
+def _elastic_mass(link: LinkNumbers, pose: LinkPose) -> Matrix:
+    """Mass (k, k) of the elastic coordinates: displacements, rotary inertia, drive of a slide."""
+    trace_G = combine(combine(link.G[0][0], link.G[1][1]), link.G[2][2])
+    mass = congruence(pose.Z, trace_G)
+    turning = len(link.PsiJPsi)
+    if turning:
+        mass = combine(mass, congruence(pose.Z[:turning], link.PsiJPsi))
+    if link.slides:
+        mass[0][0] = add(mass[0][0], link.rotor)
+    return mass
 
 
 def _blocks(

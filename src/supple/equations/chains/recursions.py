@@ -370,45 +370,82 @@ def _eliminate(
     F: list[Vector],
     effort: tuple[Scalar, Vector],
 ) -> tuple[Matrix, Vector, _Eliminated]:
-    """Mass and force (6,) seen at the root before the joint, its own coordinates free to move."""
-    # Mass and force (6 + k) of a link together with all that its sections carry
-    own, H = own_mass(link, pose)
-    tip, gyro = tip_terms(link, pose, rate)
-    M, b = own, own_bias(link, pose, rate, own, H)
-    for n, (section, seen) in enumerate(zip(pose.sections, rate.sections, strict=True)):
-        end, force = (beyond[n], F[n]) if n else (combine(beyond[0], tip), vadd(F[0], gyro))
-        T = _end_map(section)
-        M = combine(M, congruence(T, end))
-        b = vadd(b, matvec(transpose(T), vadd(force, matvec(end, seen.bias))))
-    k = link.count
-    A, p = [row[:6] for row in M[:6]], b[:6]
-    coupling = [row[:6] for row in M[6:]]
-    factors, load = None, []
-    if k:
-        factors = ldl([row[6:] for row in M[6:]])
-        load = ldl_half(factors, [sub(effort[1][j], b[6 + j]) for j in range(k)])
-        coupling = transpose([ldl_half(factors, column) for column in transpose(coupling)])
-        weighted = [scale(factors[1][j], coupling[j]) for j in range(k)]
-        for a in range(6):
-            for c in range(a, 6):
-                drop = total([mul(coupling[j][a], weighted[j][c]) for j in range(k)])
-                A[a][c] = A[c][a] = sub(A[a][c], drop)
-        p = [add(p[a], total([mul(weighted[j][a], load[j]) for j in range(k)])) for a in range(6)]
+    """Articulated mass (6, 6) and force (6,) of a link and all beyond it, seen at its root.
+
+    Parameters
+    ----------
+    link, pose, rate : LinkNumbers, LinkPose, Rates
+        The link, where it is and how fast it moves.
+    beyond, F : list
+        Articulated mass (6, 6) and force (6,) that each section carries.
+    effort : tuple
+        Joint effort, and forces on the elastic coordinates.
+    """
+    joint_effort, elastic_forces = effort
+    M, b = _carried_mass_and_bias(link, pose, rate, beyond, F)
+    A, p, elastic = _eliminate_elastic(M, b, elastic_forces, link.count)
+    factors, load, coupling = elastic
     if link.axis is None:
         return A, p, _Eliminated(factors, load, coupling, [], 0.0, 0.0)
+
+    # The joint: (axis' A axis + rotor) sdd = effort - axis' (p + A a_root)
     U = matvec([row[3:] for row in A], link.axis)
     D = add(dot(link.axis, U[3:]), link.rotor)
-    u = sub(effort[0], dot(link.axis, p[3:]))
+    u = sub(joint_effort, dot(link.axis, p[3:]))
     V = scale(1.0 / D, U)
     free = _free_axis(link)
     if free is not None:
         V[free] = 1.0
-    kept = _Eliminated(factors, load, coupling, V, D, u)
+    eliminated = _Eliminated(factors, load, coupling, V, D, u)
     for a in range(6):
         for c in range(a, 6):
             A[a][c] = A[c][a] = 0.0 if free in (a, c) else sub(A[a][c], mul(U[a], V[c]))
-    p = [effort[0] if a == free else add(p[a], mul(V[a], u)) for a in range(6)]
-    return A, p, kept
+    p = [joint_effort if a == free else add(p[a], mul(V[a], u)) for a in range(6)]
+    return A, p, eliminated
+
+
+def _carried_mass_and_bias(
+    link: LinkNumbers, pose: LinkPose, rate: Rates, beyond: list[Matrix], F: list[Vector]
+) -> tuple[Matrix, Vector]:
+    """Mass (6 + k, 6 + k) and bias force (6 + k) of a link with all that its sections carry."""
+    M, H = own_mass(link, pose)
+    b = own_bias(link, pose, rate, M, H)
+    tip_mass, tip_force = tip_terms(link, pose, rate)
+    for n, (section, section_rate) in enumerate(zip(pose.sections, rate.sections, strict=True)):
+        mass = beyond[n]
+        force = F[n]
+        if n == 0:  # the end, with the bodies on it
+            mass = combine(mass, tip_mass)
+            force = vadd(force, tip_force)
+        T = _end_map(section)
+        M = combine(M, congruence(T, mass))
+        b = vadd(b, matvec(transpose(T), vadd(force, matvec(mass, section_rate.bias))))
+    return M, b
+
+
+def _eliminate_elastic(
+    M: Matrix, b: Vector, elastic_forces: Vector, k: int
+) -> tuple[Matrix, Vector, tuple[Any, Vector, Matrix]]:
+    """Schur complement of the k elastic coordinates, and what puts their accelerations back.
+
+    With M = [[A, C'], [C, E]] and E = L D L': A - C' E^-1 C, p + C' E^-1 (f - b); then the factors
+    of E, and L^-1 (f - b) and L^-1 C.
+    """
+    A = [row[:6] for row in M[:6]]
+    p = b[:6]
+    coupling = [row[:6] for row in M[6:]]
+    if not k:
+        return A, p, (None, [], coupling)
+    factors = ldl([row[6:] for row in M[6:]])
+    load = ldl_half(factors, [sub(elastic_forces[j], b[6 + j]) for j in range(k)])
+    coupling = transpose([ldl_half(factors, column) for column in transpose(coupling)])
+    weighted = [scale(factors[1][j], coupling[j]) for j in range(k)]
+    for a in range(6):
+        for c in range(a, 6):
+            drop = total([mul(coupling[j][a], weighted[j][c]) for j in range(k)])
+            A[a][c] = A[c][a] = sub(A[a][c], drop)
+    p = [add(p[a], total([mul(weighted[j][a], load[j]) for j in range(k)])) for a in range(6)]
+    return A, p, (factors, load, coupling)
 
 
 def _free_axis(link: LinkNumbers) -> int | None:
