@@ -8,6 +8,7 @@ That is the midpoint rule for the curvature: errors of frequencies and deflectio
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,7 +26,7 @@ from ..kernels.spatial import motion_transform, rpy_rotation
 from ..robot import Closure, ClosureEnd, Robot
 from ..structure import as_mechanism
 from .exporter import Exporter, Request, Written, elastic_frequencies
-from .names import comment_text, xml_text
+from .names import comment_text, refuse_names, xml_text
 from .skeleton import (
     BodyNumbers,
     Skeleton,
@@ -65,8 +66,9 @@ class Mujoco(Exporter):
     options: ClassVar = {"segments": whole_number(1, 200)}
 
     def refuse(self, robot: Robot) -> None:
-        """Raise where MuJoCo has no such joint or support."""
+        """Raise where MuJoCo has no such joint, support or name."""
         written = as_mechanism(robot)
+        _refuse_names(robot)
         for closure in written.closures:
             if closure.type in ("distance", "constant-velocity"):
                 raise SuppleError(
@@ -108,6 +110,15 @@ class Mujoco(Exporter):
         tree.insert(0, ElementTree.Comment(comment.replace("--", "-")))
         write_text(path, _text(tree))
         return Written((path,), found, RULE, tuple(notes))
+
+
+def _refuse_names(robot: Robot) -> None:
+    """Raise where the name of a link is one that chains of segments give to their own parts."""
+    names = [link.name for link in as_mechanism(robot).links]
+    owners = "|".join(re.escape(xml_text(name)) for name in names)
+    segment = rf"(?:{owners}):\d+(?::\w+)?"  # LINK:1, LINK:1:rz
+    kept = re.compile(rf"world|closure:.*|{segment}", re.DOTALL)
+    refuse_names(robot.name, names, kept, xml_text)
 
 
 def loaded_model(text: str) -> Any:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-__all__ = ["comment_text", "identifier", "unique_identifiers", "xml_text"]
+from ..errors import SuppleError
+
+__all__ = ["comment_text", "identifier", "refuse_names", "unique_identifiers", "xml_text"]
 
 # Words that C, C++ and MATLAB keep for themselves; an identifier may not be one of them.
 RESERVED = frozenset(
@@ -145,3 +147,35 @@ def comment_text(text: str) -> str:
 def xml_text(text: str) -> str:
     """Return a text without characters that XML cannot hold; its writers escape the others."""
     return re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "_", text)
+
+
+def refuse_names(
+    robot: str, names: Iterable[str], kept: re.Pattern[str], written: Callable[[str], str]
+) -> None:
+    """Raise a SuppleError where a format cannot hold the names of a robot's links.
+
+    Parameters
+    ----------
+    robot : str
+        Name of the robot, for the sentence.
+    names : iterable of str
+        Names of its links.
+    kept : re.Pattern
+        Names that the format has for itself.
+    written : callable
+        How a name is written; no two links may be written alike.
+    """
+    taken: dict[str, str] = {}
+    for name in names:
+        word = written(name)
+        if kept.fullmatch(word):
+            raise SuppleError(
+                f"{robot} has a link named {name!r}, a name that this format keeps for itself: "
+                "give the link another name"
+            )
+        if word in taken:
+            raise SuppleError(
+                f"{robot} has links named {taken[word]!r} and {name!r}, which this format writes "
+                f"alike, {word!r}: give one of them another name"
+            )
+        taken[word] = name

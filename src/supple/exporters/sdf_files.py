@@ -6,6 +6,7 @@ gets next to none, and the base and the tip are the world and a <frame>.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import ClassVar
 from xml.etree import ElementTree
@@ -17,13 +18,15 @@ from ..files.disk import write_text
 from ..robot import Robot
 from ..structure import as_mechanism
 from .exporter import Exporter, Request, Written
+from .names import refuse_names
 from .skeleton import skeleton_of
-from .urdf_files import raised_links, urdf_text
+from .urdf_files import raised_links, urdf_text, xml_text
 
 __all__ = ["SdfFile", "sdf_text"]
 
 VERSION = "1.11"
 RULE = "An SDF has rigid links: it is the skeleton alone; to=urdf writes a sidecar with the rest."
+KEPT_NAMES = re.compile(r"world|__.*__", re.DOTALL)
 NO_MASS = "1e-09"  # kg, and kg m2, of links that are only frames
 
 
@@ -34,8 +37,11 @@ class SdfFile(Exporter):
     suffix: ClassVar = ".sdf"
 
     def refuse(self, robot: Robot) -> None:
-        """Raise where the robot has loops, which an SDF joint between two links cannot tear."""
-        if as_mechanism(robot).closures:
+        """Raise where the robot has loops, or a name that SDF keeps."""
+        written = as_mechanism(robot)
+        names = [link.name for link in written.links]
+        refuse_names(robot.name, names, KEPT_NAMES, xml_text)
+        if written.closures:
             raise SuppleError(
                 f"{robot.name} has loops, and this SDF is a tree: export it to mujoco, c or fmu, "
                 "which close them, or hand over the robot file itself (supple.dump)"

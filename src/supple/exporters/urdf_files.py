@@ -7,6 +7,7 @@ unbent robot, for tools that plan and draw; the sidecar holds the robot file its
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import ClassVar
 from xml.etree import ElementTree
@@ -23,7 +24,7 @@ from ..robot import Robot
 from ..structure import as_mechanism
 from ..studies.vibration.modes import modes
 from .exporter import Exporter, Request, Written
-from .names import comment_text
+from .names import comment_text, refuse_names
 from .names import xml_text as plain_xml_text
 from .skeleton import Skeleton, SkeletonLink, body_numbers, physical_inertia, skeleton_of
 
@@ -31,6 +32,7 @@ __all__ = ["UrdfFiles", "raised_links", "urdf_text"]
 
 Array = NDArray[np.float64]
 RULE = "The sidecar holds the whole robot: nothing is lost. The URDF alone is its rigid skeleton."
+KEPT_NAMES = re.compile(r"(?!)")  # a URDF keeps none for itself
 
 
 def xml_text(name: str) -> str:
@@ -45,7 +47,10 @@ class UrdfFiles(Exporter):
 
     def refuse(self, robot: Robot) -> None:
         """Raise where the robot has loops: a URDF is a tree."""
-        if as_mechanism(robot).closures:
+        written = as_mechanism(robot)
+        names = [link.name for link in written.links]
+        refuse_names(robot.name, names, KEPT_NAMES, xml_text)
+        if written.closures:
             raise SuppleError(
                 f"{robot.name} has loops, and a URDF is a tree: export it to mujoco, c or fmu, "
                 "which close them, or hand over the robot file itself (supple.dump)"
@@ -103,9 +108,12 @@ def urdf_text(robot: Robot, head: list[str], *, raised: bool = True) -> str:
     taken = {xml_text(link.name) for link in skeleton.links}
     base = _free_name("base_link", taken)
     ElementTree.SubElement(root, "link", {"name": base})
+    joint_names = []
     for link in skeleton.links:
+        joint_names.append(_free_name(f"{xml_text(link.name)}_joint", taken))
+    for i, link in enumerate(skeleton.links):
         parent = base if link.parent < 0 else xml_text(skeleton.links[link.parent].name)
-        _add_link(root, skeleton, link, parent, taken, raised)
+        _add_link(root, skeleton, i, parent, joint_names, taken, raised)
     # the tip: a frame of its own at the last end
     last = skeleton.links[skeleton.tip]
     name = _free_name("tip", taken)
@@ -143,8 +151,9 @@ def _add_origin(element: ElementTree.Element, place: Array, rotation: Array) -> 
 def _add_link(
     root: ElementTree.Element,
     skeleton: Skeleton,
-    link: SkeletonLink,
+    i: int,
     parent: str,
+    joint_names: list[str],
     taken: set[str],
     raised: bool,
 ) -> None:
@@ -153,6 +162,7 @@ def _add_link(
     The frame of a link that slides sits at its beam's inner end, so that its coordinate is the
     length outside, as in the robot file.
     """
+    link = skeleton.links[i]
     name = xml_text(link.name)
     place = link.place
     if link.kind == "slides":
@@ -168,7 +178,7 @@ def _add_link(
         if final:
             _add_inertial(element, link, skeleton.planar, raised)
             _add_visual(element, link)
-        word = _free_name(f"{name}_joint" if final else f"{name}_joint{k + 1}", taken)
+        word = joint_names[i] if final else _free_name(f"{name}_joint{k + 1}", taken)
         joint = ElementTree.SubElement(root, "joint", {"name": word, "type": _type_of(link)})
         _add_origin(joint, place, rotation)
         ElementTree.SubElement(joint, "parent", {"link": parent})
@@ -186,7 +196,7 @@ def _add_link(
                     joint,
                     "mimic",
                     {
-                        "joint": f"{xml_text(skeleton.links[led].name)}_joint",
+                        "joint": joint_names[led],
                         "multiplier": repr(float(multiplier)),
                         "offset": repr(float(offset)),
                     },

@@ -23,6 +23,7 @@ from ..architectures.tree import Kinematics, Tree
 from ..arguments import checked
 from ..errors import SuppleError
 from ..robot import MechanismRobot, Robot
+from ..robot.mechanism import BASE
 from .cutting import cut_structure, short_pieces
 from .delta import delta_structure, moving_delta
 from .free_joints import carrying_nothing, sprung_modes
@@ -116,6 +117,11 @@ def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRo
     if isinstance(robot, MechanismRobot):
         return robot
     form = tree_at_assembly(robot, position).form
+    if any(link.name == BASE for link in form.links):
+        raise SuppleError(
+            f"{robot.name} has a link named '{BASE}': that is the ground of a mechanism, give the "
+            "link another name"
+        )
     given = {key: getattr(form, key) for key in form.model_fields_set}
     return MechanismRobot.model_validate(given)
 
