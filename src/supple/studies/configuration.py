@@ -14,7 +14,7 @@ from ..architectures.base import warn_near
 from ..architectures.kinds import architecture_of
 from ..arguments import brief
 from ..errors import RobotWarning, SuppleError
-from ..robot import Robot, need_robot
+from ..robot import Robot
 from ..structure import FREE_MOTORS
 
 __all__ = ["RequestedPoses", "joint_names", "joint_states", "where"]
@@ -63,7 +63,6 @@ def where(
     configuration of a batch has its reason told; one that is asked alone raises it. Those near a
     singular one are answered with a warning.
     """
-    need_robot(robot)
     found = architecture_of(robot).resolve(theta, position)
     given = position if theta is None else theta
     single = given is None or np.ndim(np.asarray(given)) == 1
@@ -79,6 +78,8 @@ def where(
 
 def _warn_of_degrees(robot: Robot, theta: Array) -> None:
     """Warn of joint angles beyond two turns, which are more likely degrees."""
+    if not (np.abs(theta) > TWO_TURNS).any():
+        return
     for drive, angles in zip(architecture_of(robot).drives, theta.T, strict=True):
         largest = float(np.nanmax(np.abs(angles), initial=0.0))
         if not drive.slides and TWO_TURNS < largest < np.inf:
@@ -108,13 +109,13 @@ def joint_states(robot: Robot, joints: Any) -> str:
     str
         "locked", "free", or such as "free: link1, link3".
     """
+    if isinstance(joints, str) and joints in ("locked", "free"):
+        return joints
     names = [drive.name for drive in architecture_of(robot).drives]
     allowed = "locked, free, {link: word}, or one word for each motor"
     if isinstance(joints, str):
         if joints.startswith(FREE_MOTORS):  # as an answer holds it
             joints = dict.fromkeys(joints.removeprefix(FREE_MOTORS).split(", "), "free")
-        elif joints in ("locked", "free"):
-            return joints
         else:
             raise SuppleError(f"joints is {brief(joints)}: it must be one of {allowed}")
     if isinstance(joints, Mapping):
