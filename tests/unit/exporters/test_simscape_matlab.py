@@ -5,12 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.io import loadmat
+from scipy.linalg import expm
+from scipy.optimize import brentq
 
 import supple
 from hostile import hostile_robot
 from supple.beams.theory import Beam
 from supple.exporters.exporter import elastic_frequencies
 from supple.exporters.simscape_bodies import reduced_body
+from supple.exporters.skeleton import skeleton_of
 
 JOINED = ["industrial-3", "di-castri-two-link", "de-luca-two-link", "two-arms"]
 FREE_FREE = np.array([4.730040744862704, 7.853204624095838, 10.995607838001671])
@@ -27,9 +30,63 @@ def test_a_free_body_against_the_closed_form() -> None:
     assert found == pytest.approx(wanted, rel=1e-4)
 
 
-@pytest.mark.parametrize(
-    "name", ["industrial-3", "di-castri-two-link", "de-luca-two-link", "two-arms"]
-)
+def free_bending_frequencies(beam: Beam, plane: int, count: int) -> np.ndarray:
+    """Free-free frequencies of a uniform Timoshenko beam, Hz, from its transfer matrix.
+
+    Shear and moment vanish at both ends: the block that takes deflection and rotation at one
+    end to shear and moment at the other is singular.
+    """
+    m, _, *bending = beam.at([0.0])[0]
+    EI, kGA, rI = bending[plane], bending[2 + plane], bending[5 + plane]
+
+    def determinant(omega: float) -> float:
+        A = np.zeros((4, 4))  # of deflection, rotation, shear, moment
+        A[0, 1] = 1
+        A[0, 2] = 1 / kGA
+        A[1, 3] = 1 / EI
+        A[2, 0] = -m * omega**2
+        A[3, 1] = -rI * omega**2
+        A[3, 2] = -1
+        return float(np.linalg.det(expm(A * beam.L)[2:, :2]))
+
+    first = FREE_FREE[0] ** 2 * np.sqrt(EI / m) / beam.L**2
+    trials = np.geomspace(0.2 * first, 8 * count**2 * first, 2000)
+    values = np.array([determinant(omega) for omega in trials])
+    found = []
+    for k in np.flatnonzero(values[:-1] * values[1:] < 0)[:count]:
+        found.append(brentq(determinant, trials[k], trials[k + 1]) / (2 * np.pi))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("name", [*JOINED, "four-bar", "five-bar", "kuo-delta"])
+def test_every_body_has_the_free_frequencies_of_its_beam(name: str, tmp_path: Path) -> None:
+    """M and K as read from each file; twelve modes are nearer than four."""
+    elastic = [link for link in skeleton_of(supple.load(name)).links if link.flexible]
+    errors = {}
+    for modes in (4, 12):
+        out = supple.export(name, "simscape", tmp_path, modes=modes)
+        files = [path for path in out.files if path.suffix == ".mat"]
+        worst = []
+        for link, path in zip(elastic, files, strict=True):
+            data = loadmat(path)
+            _, _EA, EI_xy, EI_xz, _, _, GJ, _, _, rIp = link.beam.at([0.0])[0]
+            wanted = []
+            for plane, EI in enumerate((EI_xy, EI_xz)):
+                if np.isfinite(EI):
+                    wanted.extend(free_bending_frequencies(link.beam, plane, 2))
+            if np.isfinite(GJ) and rIp > 0:
+                wanted.append(np.sqrt(GJ / rIp) / (2 * link.length))
+            exact = np.sort(wanted)[:2]
+            found = elastic_frequencies(data["M"], data["K"], 2)
+            assert (found > exact * (1 - 1e-9)).all()  # a reduced body is too stiff
+            worst.append(np.abs(found / exact - 1).max())
+        errors[modes] = max(worst)
+    assert errors[4] < 0.035
+    assert errors[12] < 0.005
+    assert errors[12] < 0.3 * errors[4]
+
+
+@pytest.mark.parametrize("name", JOINED)
 def test_bodies_joined_have_the_certified_frequencies(name: str, tmp_path: Path) -> None:
     out = supple.export(name, "simscape", tmp_path)
     assert out.error < 1e-4
