@@ -188,32 +188,57 @@ def joint_springs(
     of its `bearing`, given with its places; both are taken out of K. rest: where they are unloaded.
     """
     where = list(places)
-    stiff, at = ([float(x) for x in part[where]] for part in (np.diag(K), rest))
+    stiffness = [float(value) for value in np.diag(K)[where]]
+    unloaded_at = [float(value) for value in rest[where]]
     axes = [unit(turn.axis) for turn in joint.coordinates(False)]  # of a ball the last one first
+
+    # Coordinates of the bearing below, and of the cross of a universal joint in it
     moves: tuple[int, ...] = ()
-    cross, out = -1, list[Ball | SprungTurns]()
+    cross = -1
     if bearing is not None and under is not None:
         support, own = bearing
-        moves, cross = (
-            tuple(own[: support.columns.shape[1]]),
-            own[-1] if support.is_universal_cross else -1,
-        )
-    if len(places) == 2:
-        a, b = places
-        turns, n = (a, cross, b), unit(tuple(np.cross(axes[0], axes[1])))
-        axes, stiff, at = [axes[0], n, axes[1]], [stiff[0], math.inf, stiff[1]], [at[0], 0.0, at[1]]
-    else:  # one value counts for the whole turn, several for the angles
-        a, b, c = places
-        turns, axes = (c, b, a), axes[::-1]
-        given = (joint.stiffness, joint.damping, joint.friction)
-        k, d, f = (float(x[0]) if x is not None and len(x) == 1 else 0.0 for x in given)
+        moves = tuple(own[: support.columns.shape[1]])
+        if support.is_universal_cross:
+            cross = own[-1]
+
+    springs: list[Ball | SprungTurns] = []
+    if len(places) == 2:  # a universal joint: rigid about the third axis
+        normal = unit(tuple(np.cross(axes[0], axes[1])))
+        turns = (places[0], cross, places[1])
+        axes = [axes[0], normal, axes[1]]
+        stiffness = [stiffness[0], math.inf, stiffness[1]]
+        unloaded_at = [unloaded_at[0], 0.0, unloaded_at[1]]
+    else:  # a ball: one value counts for the whole turn, several for the angles
+        roll, pitch, yaw = places
+        turns = (yaw, pitch, roll)
+        axes = axes[::-1]
+        k, d, f = map(_single_value, (joint.stiffness, joint.damping, joint.friction))
         if k or d or f:
-            felt = (moves, under) if k else ((), None)
-            out.append(Ball((a, b, c), k, d, f, (at[0], at[1], at[2]), *felt))
-        stiff, at = ([0.0] * 3 if k else stiff[::-1]), at[::-1]
-        K[where, where] = 0.0 if k else K[where, where]
-    if under is not None and (cross >= 0 or any(x and math.isfinite(x) for x in stiff)):
+            start = (unloaded_at[0], unloaded_at[1], unloaded_at[2])
+            in_series = (moves, under) if k else ((), None)
+            springs.append(Ball((roll, pitch, yaw), k, d, f, start, *in_series))
+        stiffness = stiffness[::-1]
+        unloaded_at = unloaded_at[::-1]
+        if k:
+            stiffness = [0.0] * 3
+            K[where, where] = 0.0
+
+    has_springs = any(value and math.isfinite(value) for value in stiffness)
+    if under is not None and (cross >= 0 or has_springs):
         K[where, where] = 0.0
-        held, free = (stiff[0], stiff[1], stiff[2]), (at[0], at[1], at[2])
-        out.append(SprungTurns(turns, moves, [x.tolist() for x in axes], held, free, under))
-    return out
+        springs.append(
+            SprungTurns(
+                turns,
+                moves,
+                [axis.tolist() for axis in axes],
+                (stiffness[0], stiffness[1], stiffness[2]),
+                (unloaded_at[0], unloaded_at[1], unloaded_at[2]),
+                under,
+            )
+        )
+    return springs
+
+
+def _single_value(values: tuple[float, ...] | None) -> float:
+    """The value that counts for all directions of a ball joint, 0 where there is none."""
+    return float(values[0]) if values is not None and len(values) == 1 else 0.0

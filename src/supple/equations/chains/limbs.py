@@ -50,36 +50,52 @@ class Part:
 
         Weight takes (z, g), height (z, g, p).
         """
-        if name in self._made:
-            return self._made[name]
-        ca, (z, laws, _) = casadi(), self.symbolic_form
-        n = laws.chain.size
-        zd, zdd, g, wrench = (ca.SX.sym(s, k) for s, k in (("v", n), ("a", n), ("g", 3), ("F", 6)))
-        x, v, a, weight = (ca.vertsplit(part) for part in (z, zd, zdd, g))
-        if name == "mass":
-            rows = (ca.horzcat(*map(sparse, row)) for row in laws.mass(x))
-            given, found = [z], ca.sparsify(ca.vertcat(*rows))
-        elif name == "kinetic":
-            force = laws.inverse(x, [0.0] * n, v, [0.0] * 3, None)
-            given, found = [z, zd], ca.dot(ca.vertcat(*map(ca.SX, force)), zd) / 2
-        elif name == "height":
-            links = [
-                link for link in laws.links if isinstance(link, LinkNumbers)
-            ]  # as all are here
-            parts = [[link.mass, link.root_mass[0][0], link.tip_mass[0][0]] for link in links]
-            mass, p = total([x for part in parts for x in part]), ca.SX.sym("p", 3)
-            given, found = [z, g, p], ca.SX(laws.height(x, weight) - mass * ca.dot(g, p))
-        elif name == "weight":
-            force = laws.inverse(x, [0.0] * n, [0.0] * n, weight, None)
-            given, found = [z, g], ca.densify(ca.vertcat(*map(ca.SX, force)))
-        else:
-            given, load = [z, zd, zdd, g], None
-            if name == "loaded":
-                given, load = [*given, wrench], ca.vertsplit(wrench)
-            force = laws.inverse(x, v, a, weight, load)
-            found = ca.densify(ca.vertcat(*map(ca.SX, force)))
-        self._made[name] = ca.Function(name, given, ca.cse([found]))
+        if name not in self._made:
+            inputs, output = self._expression(name)
+            self._made[name] = casadi().Function(name, inputs, casadi().cse([output]))
         return self._made[name]
+
+    def _expression(self, name: str) -> tuple[list[Any], Any]:
+        """Symbols that a function takes, and what it returns in them."""
+        ca = casadi()
+        z, laws, _ = self.symbolic_form
+        n = laws.chain.size
+        zd = ca.SX.sym("v", n)
+        zdd = ca.SX.sym("a", n)
+        g = ca.SX.sym("g", 3)
+        coordinates = ca.vertsplit(z)
+        speeds = ca.vertsplit(zd)
+        accelerations = ca.vertsplit(zdd)
+        gravity = ca.vertsplit(g)
+        at_rest = [0.0] * n
+        weightless = [0.0] * 3
+
+        def column(forces: Vector) -> Any:
+            return ca.vertcat(*map(ca.SX, forces))
+
+        if name == "mass":
+            rows = [ca.horzcat(*map(sparse, row)) for row in laws.mass(coordinates)]
+            return [z], ca.sparsify(ca.vertcat(*rows))
+        if name == "kinetic":  # zd' M zd / 2: the momenta are the forces of unit accelerations
+            momenta = laws.inverse(coordinates, at_rest, speeds, weightless, None)
+            return [z, zd], ca.dot(column(momenta), zd) / 2
+        if name == "height":
+            links = [link for link in laws.links if isinstance(link, LinkNumbers)]  # all are, here
+            parts = [[link.mass, link.root_mass[0][0], link.tip_mass[0][0]] for link in links]
+            mass = total([x for part in parts for x in part])
+            root = ca.SX.sym("p", 3)
+            return [z, g, root], ca.SX(laws.height(coordinates, gravity) - mass * ca.dot(g, root))
+        if name == "weight":
+            forces = laws.inverse(coordinates, at_rest, at_rest, gravity, None)
+            return [z, g], ca.densify(column(forces))
+        inputs = [z, zd, zdd, g]
+        wrench = None
+        if name == "loaded":
+            load = ca.SX.sym("F", 6)
+            inputs.append(load)
+            wrench = ca.vertsplit(load)
+        forces = laws.inverse(coordinates, speeds, accelerations, gravity, wrench)
+        return inputs, ca.densify(column(forces))
 
     def slope(self, name: str, k: int) -> Any:
         """Return how a function changes with its input k, as a function of the same."""

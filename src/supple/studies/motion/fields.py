@@ -27,6 +27,7 @@ __all__ = ["Fields", "about", "fields", "path_fields"]
 
 Array = NDArray[np.float64]
 Found = tuple[Array, Array, Array, Array, Array]
+ALONG_LINK = np.array([1.0, 0.0, 0.0])
 NEAR = 1e-5  # of a sliding link's free length: the step of its strains
 
 
@@ -90,46 +91,73 @@ def _beams(robot: Any) -> list[AnyBeam]:
 
 def _fields_of_chain(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found:
     """p, R, L, motion and energy of the links of one chain or tree at states q (T, N)."""
-    T, n = len(q), len(chain.links)
-    p, R, L = np.empty((T, n, 3)), np.empty((T, n, 3, 3)), np.empty((T, n))
-    motion, energy = np.zeros((T, n, points, 6)), np.zeros((T, n, points))
+    T = len(q)
+    n = len(chain.links)
+    p = np.empty((T, n, 3))
+    R = np.empty((T, n, 3, 3))
+    L = np.empty((T, n))
+    motion = np.zeros((T, n, points, 6))
+    energy = np.zeros((T, n, points))
     ground = _support_motion(chain, -1, q)
-    sections: list[list[tuple[Array, Array]]] = []
+    sections: list[list[tuple[Array, Array]]] = []  # place and axes of the end and the stations
     for i, link in enumerate(chain.links):
-        up = i - 1 if link.parent is None else link.parent
-        end, turn = sections[up][link.carrier] if up >= 0 else ground
-        root, axes = end + turn @ link.p_PM, turn @ link.R_PM
-        if (support := link.bearing or link.floats) is not None:
-            moved, tilted = _support_motion(chain, i, q)
-            mounted = axes @ support.R_MS.T
-            root = root + np.einsum("tij,tj->ti", mounted, moved)
-            axes = mounted @ tilted @ support.R_MS
-        joint = np.broadcast_to(np.eye(3), (T, 3, 3))  # its motor and spring, or all passive turns
-        for k, about in enumerate([] if link.axis is None else [*link.leading, link.axis]):
-            joint = joint @ axis_rotation(about, q[:, chain.turning_coordinates(i, k)].sum(axis=1))
-        axes = axes @ joint
+        parent = i - 1 if link.parent is None else link.parent
+        carrier, carrier_axes = sections[parent][link.carrier] if parent >= 0 else ground
+        root, axes = _root_frame(chain, i, q, carrier, carrier_axes)
         L[:, i] = link.inv.length if link.slide is None else q[:, chain.lengths_at[i]]
         bent, energy[:, i] = _bending_along(link, beams[i], q[:, chain.own(i)], points)
-        reach = bent[:, -1, :3] + L[:, i, None] * np.array([1.0, 0.0, 0.0])
-        places = [(reach, bent[:, -1, 3:])]
-        for at, N, Psi in link.stations:
-            own = q[:, chain.own(i)]
-            fields = np.broadcast_to(np.vstack([N[:, : Psi.shape[1]], Psi]), (T, 6, Psi.shape[1]))
-            if link.slide is not None:  # a place that it slides through
-                k, own = link.slide.count, own[:, 1:]
-                each = [spot_fields(link.slide, l, Spot(at, held=True))[1:] for l in L[:, i]]
-                fields = np.array([[row[:k] for row in (*N, *Psi)] for N, Psi in each])
-            moved = np.einsum("tak,tk->ta", fields, own)
-            places.append((moved[:, :3] + at * np.array([1.0, 0.0, 0.0]), moved[:, 3:]))
+        end = bent[:, -1, :3] + L[:, i, None] * ALONG_LINK
+        places = [(end, bent[:, -1, 3:]), *_stations(link, q[:, chain.own(i)], L[:, i])]
         sections.append(
             [
-                (root + np.einsum("tij,tj->ti", axes, to), axes @ _end_rotations(phi))
-                for to, phi in places
+                (root + np.einsum("tij,tj->ti", axes, arm), axes @ _end_rotations(angles))
+                for arm, angles in places
             ]
         )
-        p[:, i], R[:, i] = root, axes @ link.R_SL
+        p[:, i] = root
+        R[:, i] = axes @ link.R_SL
         motion[:, i] = np.concatenate([bent[..., :3] @ link.R_SL, bent[..., 3:] @ link.R_SL], -1)
     return p, R, L, motion, energy
+
+
+def _root_frame(
+    chain: Chain, i: int, q: Array, carrier: Array, carrier_axes: Array
+) -> tuple[Array, Array]:
+    """(T, 3) and (T, 3, 3): root of link i and its axes, behind its support and its joint."""
+    link = chain.links[i]
+    root = carrier + carrier_axes @ link.p_PM
+    axes = carrier_axes @ link.R_PM
+    support = link.bearing or link.floats
+    if support is not None:
+        moved, tilted = _support_motion(chain, i, q)
+        mounted = axes @ support.R_MS.T
+        root = root + np.einsum("tij,tj->ti", mounted, moved)
+        axes = mounted @ tilted @ support.R_MS
+    joint = np.broadcast_to(np.eye(3), (len(q), 3, 3))
+    turns = [] if link.axis is None else [*link.leading, link.axis]
+    for k, axis in enumerate(turns):
+        angle = q[:, chain.turning_coordinates(i, k)].sum(axis=1)  # of its motor and its spring
+        joint = joint @ axis_rotation(axis, angle)
+    return root, axes @ joint
+
+
+def _stations(link: ChainLink, own: Array, lengths: Array) -> list[tuple[Array, Array]]:
+    """Place (T, 3) and angles (T, 3) of each section along a link that carries others."""
+    found = []
+    for at, N, Psi in link.stations:
+        if link.slide is None:
+            k = Psi.shape[1]
+            fields = np.broadcast_to(np.vstack([N[:, :k], Psi]), (len(own), 6, k))
+            eta = own
+        else:  # a place that the link slides through
+            k = link.slide.count
+            spot = Spot(at, held=True)
+            each = [spot_fields(link.slide, length, spot)[1:] for length in lengths]
+            fields = np.array([[row[:k] for row in (*N_l, *Psi_l)] for N_l, Psi_l in each])
+            eta = own[:, 1:]
+        moved = np.einsum("tak,tk->ta", fields, eta)
+        found.append((moved[:, :3] + at * ALONG_LINK, moved[:, 3:]))
+    return found
 
 
 def _support_motion(chain: Chain, i: int, q: Array) -> tuple[Array, Array]:
