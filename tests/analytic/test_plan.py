@@ -364,3 +364,40 @@ def test_a_search_ends_with_its_time() -> None:
     model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(2))
     with pytest.raises(supple.SuppleError, match=r"0\.05 s of search.*search_time"):
         supple.plan(model, [0, 0], [0.9, 0.7], effort_limit=[3, 1.5], search_time=0.05)
+
+
+def test_a_replay_that_touches_a_stop_names_the_joint() -> None:
+    """It was told as a miss by "inf %"."""
+    from supple.studies.drive.plan import _Candidate, _Planner
+
+    model = supple.build(arm(joint={"limits": [-0.1, 0.6]}), supple.AssumedModes(1))
+    limits = {"effort": np.array([2.0]), "speed": np.array([np.inf])}
+    limits |= {"deflection": None, "stress": None}
+    planner = _Planner(model, [0.0], [0.5], limits, 20, 500)
+    t = np.linspace(0.0, 2.0, 21)
+    still = np.zeros((21, model.size))
+    pushed = _Candidate(
+        t, still, still, np.full((21, 1), 2.0), lambda s: np.zeros((len(s), model.size))
+    )
+    residual = planner.replay(pushed).residual
+    with pytest.raises(supple.SuppleError, match=r"joint bar reached its limit \[-0\.1, 0\.6\]"):
+        planner._check_residual(residual, 20, 2.0)
+
+
+@pytest.mark.parametrize("pieces", [8, 20])
+def test_joints_stay_from_their_stops_between_the_points(pieces: int) -> None:
+    """The second joint would swing by far more than its stops allow; they are met, not passed."""
+    free = supple.load("de-luca-two-link")
+    start, end, duration = [0.0, 0.0], [0.6, 0.0], 3.0
+    wide = supple.plan(supple.build(free, supple.AssumedModes(1)), start, end, duration)
+    swing = np.abs(wide.q[:, 1]).max()
+    stop = 0.3 * swing
+    stopped = free.with_({"links.link2.joint.limits": [-stop, stop]})
+    model = supple.build(stopped, supple.AssumedModes(1))
+    found = supple.plan(model, start, end, duration, pieces=pieces)
+    margin = 2e-3 * 0.6  # by which joints are kept away from stops
+    run = supple.simulate(model, tau=found.tau, q0=found.q[0], samples=20 * (len(found.t) - 1))
+    assert run.t[-1] == pytest.approx(duration)  # a run that touches a stop ends there
+    most = np.abs(run.q[:, 1]).max()
+    assert stop - 1.5 * margin < most < stop - margin / 2
+    assert replayed(found)[:2] == pytest.approx(end, abs=1e-3)

@@ -352,6 +352,7 @@ class _Planner:
         self.report = report
         self._task: Collocation | None = None
         self.more_periods = 0  # of the slowest unresolved mode in an interval of the efforts
+        self.early_end = ""  # why the last replay that did not reach its end stopped
         self.ends = [np.asarray(static_state(self.model, theta), float) for theta in (start, end)]
         if not np.abs(self.ends[1][:k] - self.ends[0][:k]).any():
             raise SuppleError("start and end are the same: there is no move to plan")
@@ -802,6 +803,12 @@ class _Planner:
 
     def _check_residual(self, residual: float, pieces: int, duration: float) -> None:
         """Refuse efforts that do not make the move."""
+        if np.isinf(residual):
+            raise SuppleError(
+                f"the efforts found on {pieces} pieces do not make the move: replayed on the same "
+                f"model, {self.early_end}{self._softness(duration)}; give more time, more pieces, "
+                "or a way that stays further from the joints' limits"
+            )
         if not residual <= RESIDUAL_BOUND:
             raise SuppleError(
                 f"the efforts found on {pieces} pieces do not make the move: replayed on the same "
@@ -997,6 +1004,7 @@ class _Planner:
             raise KeyboardInterrupt
         unknown = np.full((2, self.model.size), np.inf)
         if not run.t[-1] > (1 - 1e-9) * move.duration or not np.isfinite(run.q).all():
+            self.early_end = run.message or f"the motion grows without bound after {run.t[-1]:g} s"
             return _Replay(np.inf, unknown)
         planned = move.q_at(np.minimum(run.t / move.duration, 1.0))
         travel = np.ptp(move.q[:, :k], axis=0)
