@@ -285,7 +285,7 @@ def _analyse(
         # that hardly does may be one, where a few poles explain all of it
         enough = EXPLAINED if decays else ALL_EXPLAINED
         if excitation == "auto" and kind == "ringdown" and found is not None:
-            found = found if _explained_power(found) >= enough else None
+            found = found if _explained_power(found, limits) >= enough else None
     if found is None:
         kind = "sweep" if kind == "sweep" else "ambient"
         found = _ambient(values, signals.rate, limits, sweep=kind == "sweep")
@@ -395,10 +395,14 @@ def _sweeps(values: Array, rate: float) -> bool:
     return abs(order) > 0.95
 
 
-def _explained_power(found: _FoundPoles) -> float:
-    """The share of the power, on lines that stand out of the noise, that the fit has."""
+def _explained_power(found: _FoundPoles, band: tuple[float, float]) -> float:
+    """The share of the power, on lines of the band that stand out of the noise, that the fit has.
+
+    Poles are looked for inside the band alone, so nothing outside it speaks for or against them.
+    """
     floor = noise_floor(found.spectrum, max(201, len(found.spectrum) // 10))
     strong = found.spectrum > 10 * floor
+    strong &= (found.spectrum_hz >= band[0]) & (found.spectrum_hz <= band[1])
     strong[0] = False
     power = found.spectrum[strong]
     if not len(power) or not len(found.frequency_hz):

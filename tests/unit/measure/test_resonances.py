@@ -265,3 +265,17 @@ def test_a_table_with_gaps_is_read_as_one_without(tmp_path):
     for path in (plain, patchy):
         recording = read_recording(str(path))
         assert np.array_equal(recording.channels["a"], [a for _, a in rows])
+
+
+def test_power_outside_the_band_does_not_speak_against_a_decay() -> None:
+    """A lightly damped ring-down beside a slow wander, which the band leaves out."""
+    rng = np.random.default_rng(4)
+    rate = 5000.0
+    t = np.arange(0, 0.8, 1 / rate)
+    decay = np.exp(-0.0013 * 2 * np.pi * 30.8 * t) * np.cos(2 * np.pi * 30.8 * t)
+    wander = 0.3 * np.sin(2 * np.pi * 4.3 * t**1.5 + 1.0) + 0.3 * t
+    noise = 1e-3 * rng.normal(size=t.size)
+    recording = {"acceleration": decay + wander + noise}
+    found = supple.resonances(recording, rate=rate, band=[15, 70])
+    assert found.excitation == "ringdown"
+    assert np.abs(found.frequency_hz - 30.8).min() < 0.02
