@@ -1,7 +1,7 @@
 """A beam as a chain of short pieces at any squared frequency, real or complex, many at once.
 
-Each piece is so short that none of its clamped frequencies lies below the highest frequency asked
-for, so its stiffness has no pole there and is analytic in omega^2. The unknowns of a link are the
+Each piece is so short that all its clamped frequencies lie above the highest requested frequency,
+so its stiffness has no pole there and is analytic in omega^2. The unknowns of a link are the
 end deformations d of its pieces, w = (d_1, .., d_k), with u_end = X u_root + S w.
 """
 
@@ -27,7 +27,7 @@ EXPONENTIAL_TERMS = 30  # of the exponential's series: a piece is at most 0.9 pi
 
 @dataclass(frozen=True)
 class Pieces:
-    """A beam cut at stations x (k + 1,), with which of its end deformations are allowed, (6,)."""
+    """A beam cut at stations x (k + 1,); `active` (6,): which end deformations are allowed."""
 
     beam: AnyBeam
     x: Array
@@ -42,7 +42,8 @@ class Pieces:
 
     def roots(self) -> Array:
         """(k, 6, 6 + k m): motion of each piece's root over (u_root, w)."""
-        m, k = int(self.active.sum()), len(self.x) - 1
+        m = int(self.active.sum())
+        k = len(self.x) - 1
         rows = np.zeros((k, 6, 6 + k * m))
         for i in range(k):
             rows[i, :, :6] = transport(self.x[i])
@@ -58,14 +59,18 @@ class Pieces:
         matrix [[A, B], [C, D]] of (motion, resultants): f_0 = B^-1 (d - (A - X) u_0), and the
         forces on (u_0, d) are X' f_1 - f_0 and f_1.
         """
-        m, k = int(self.active.sum()), len(self.x) - 1
+        m = int(self.active.sum())
+        k = len(self.x) - 1
         out = np.zeros((len(w2), 6 + k * m, 6 + k * m), complex)
         rows = self.roots()
         for i in range(k):
             h = float(self.x[i + 1] - self.x[i])
+
+            # (u_0, d) of this piece over (u_root, w)
             pick = np.zeros((6 + m, 6 + k * m))
             pick[:6] = rows[i]
             pick[6:, 6 + i * m : 6 + (i + 1) * m] = np.eye(m)
+
             T = self.transfer(i, h, w2, loss)
             f0 = self._root_forces(T, h)
             f1 = T[:, 6:, 6:] @ f0
@@ -73,30 +78,33 @@ class Pieces:
             piece = np.empty((len(w2), 6 + m, 6 + m), complex)
             piece[:, :6] = transport(h).T @ f1 - f0
             piece[:, 6:] = f1[:, self.active]
-            out += pick.T @ np.asarray((piece + np.swapaxes(piece, 1, 2)) / 2) @ pick
+            symmetric = np.asarray((piece + np.swapaxes(piece, 1, 2)) / 2)
+            out += pick.T @ symmetric @ pick
         return out
 
     def _root_forces(self, T: Complex, h: float) -> Complex:
-        """(F, 6, 6 + m): resultants at a piece's root over (u_0, d); those held rigid are zero."""
-        a = self.active
-        bend = np.linalg.inv(T[:, :6, 6:][:, a][:, :, a])
-        f0 = np.zeros((len(T), 6, 6 + int(a.sum())), complex)
-        f0[:, a, :6] = -bend @ (T[:, :6, :6] - transport(h))[:, a]
-        f0[:, a, 6:] = bend
+        """(F, 6, 6 + m): resultants at a piece's root over (u_0, d), zero for rigid motions."""
+        active = self.active
+        B_inverse = np.linalg.inv(T[:, :6, 6:][:, active][:, :, active])
+        f0 = np.zeros((len(T), 6, 6 + int(active.sum())), complex)
+        f0[:, active, :6] = -B_inverse @ (T[:, :6, :6] - transport(h))[:, active]
+        f0[:, active, 6:] = B_inverse
         return f0
 
     def forces(self, x: float, w2: Complex, loss: complex = 1.0) -> Complex:
         """Return the resultants (N, Q_y, Q_z, T, M_y, M_z) at x over (u_root, w), (F, 6, n)."""
         i = min(int(np.searchsorted(self.x, x, side="right")) - 1, len(self.x) - 2)
-        m, k, h = int(self.active.sum()), len(self.x) - 1, float(self.x[i + 1] - self.x[i])
+        m = int(self.active.sum())
+        h = float(self.x[i + 1] - self.x[i])
+
+        # Resultants at x over (u_0, d) of this piece
         f0 = self._root_forces(self.transfer(i, h, w2, loss), h)
-        at = self.transfer(i, x - float(self.x[i]), w2, loss)
-        here = at[:, 6:, 6:] @ f0
-        here[:, :, :6] += at[:, 6:, :6]
-        rows = self.roots()[i]
-        out: Complex = here[:, :, :6] @ rows
-        out[:, :, 6 + i * m : 6 + (i + 1) * m] += here[:, :, 6:]
-        assert out.shape[-1] == 6 + k * m
+        to_x = self.transfer(i, x - float(self.x[i]), w2, loss)
+        at_x = to_x[:, 6:, 6:] @ f0
+        at_x[:, :, :6] += to_x[:, 6:, :6]
+
+        out: Complex = at_x[:, :, :6] @ self.roots()[i]
+        out[:, :, 6 + i * m : 6 + (i + 1) * m] += at_x[:, :, 6:]
         return out
 
     def transfer(self, i: int, h: float, w2: Complex, loss: complex = 1.0) -> Complex:
@@ -114,15 +122,26 @@ class Pieces:
         # A (F, 12, 12) of `dynamic_stiffness.state_matrix`, at complex squared frequencies
         beam = self.beam
         A = np.zeros((len(w2), 12, 12), complex)
-        A[:, 0, 6], A[:, 3, 9] = 1 / beam.EA / loss, 1 / beam.GJ / loss
-        A[:, 1, 5], A[:, 1, 7] = 1, 1 / beam.kGA[0] / loss
-        A[:, 2, 4], A[:, 2, 8] = -1, 1 / beam.kGA[1] / loss
-        A[:, 4, 10], A[:, 5, 11] = 1 / beam.EI[1] / loss, 1 / beam.EI[0] / loss
-        for k in range(3):
-            A[:, 6 + k, k] = -w2 * beam.m
+        # compliances
+        A[:, 0, 6] = 1 / beam.EA / loss
+        A[:, 1, 7] = 1 / beam.kGA[0] / loss
+        A[:, 2, 8] = 1 / beam.kGA[1] / loss
+        A[:, 3, 9] = 1 / beam.GJ / loss
+        A[:, 4, 10] = 1 / beam.EI[1] / loss
+        A[:, 5, 11] = 1 / beam.EI[0] / loss
+        # rotations move the axis, shear forces bend
+        A[:, 1, 5] = 1
+        A[:, 2, 4] = -1
+        A[:, 10, 8] = 1
+        A[:, 11, 7] = -1
+        # inertia
+        for axis in range(3):
+            A[:, 6 + axis, axis] = -w2 * beam.m
         A[:, 9, 3] = -w2 * beam.rIp
-        A[:, 10, 8], A[:, 10, 4] = 1, -w2 * beam.rI[1]
-        A[:, 11, 7], A[:, 11, 5] = -1, -w2 * beam.rI[0]
+        A[:, 10, 4] = -w2 * beam.rI[1]
+        A[:, 11, 5] = -w2 * beam.rI[0]
+
+        # The exponential's series
         A *= h
         T = np.broadcast_to(np.eye(12, dtype=complex), A.shape).copy()
         term = T.copy()

@@ -1,8 +1,9 @@
 """Linear equations with many structural zeros over any scalars: Gauss's elimination, written out.
 
-A float zero is a fact about structure and is never touched, so that loops which meet in one body
-cost what their own blocks cost. Columns are taken in the order of fewest rows; among the rows that
-have an entry there the largest one is the pivot, exchanged by `where` and not by a branch.
+A float zero is a structural zero and never enters an operation, so that loops which meet in one
+body cost no more than their own blocks. The column with the fewest entries is eliminated first; its
+largest entry is the pivot. Rows are exchanged by `where`, not by a branch, because the scalars may
+be symbols.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ class Factors:
     """What elimination did to a matrix, for any right-hand sides.
 
     Attributes:
-        steps: (i, p, s, f): rows i and p exchanged where s, then f times row p taken from row i.
-        pivots: (row, column, 1 / pivot) in the order of elimination.  upper: rows of the triangle,
-        by row and column.  where: as of `factored`.
+        steps: (i, p, s, f): rows i and p exchanged where s holds, then f times row p subtracted
+            from row i.
+        pivots: (row, column, 1 / pivot) in the order of elimination.
+        upper: rows of the triangle, by row and column.
+        where: as of `factorise`.
     """
 
     steps: list[tuple[int, int, Scalar, Scalar]]
@@ -34,17 +37,17 @@ class Factors:
     where: Where
 
     def map_scalars(self, change: Callable[[Scalar], Scalar]) -> Factors:
-        """Return the same factors with every scalar that is no plain float changed."""
+        """Return the same factors with `change` applied to every scalar that is not a float."""
 
-        def new(x: Scalar) -> Scalar:
+        def changed(x: Scalar) -> Scalar:
             return x if x is None or isinstance(x, float) else change(x)
 
-        steps = [(i, p, new(s), new(f)) for i, p, s, f in self.steps]
-        pivots = [(i, j, new(x)) for i, j, x in self.pivots]
+        steps = [(i, p, changed(s), changed(f)) for i, p, s, f in self.steps]
+        pivots = [(i, j, changed(x)) for i, j, x in self.pivots]
         upper = [[0.0] * len(row) for row in self.upper]
         for place, (row, _, _) in enumerate(self.pivots):
             for _, other, _ in self.pivots[place + 1 :]:
-                upper[row][other] = new(self.upper[row][other])
+                upper[row][other] = changed(self.upper[row][other])
         return Factors(steps, pivots, upper, self.where)
 
     def solve(self, b: Vector) -> Vector:
@@ -58,19 +61,20 @@ class Factors:
         x: Vector = [0.0] * len(b)
         for place in reversed(range(len(self.pivots))):
             row, column, inverse = self.pivots[place]
-            rest = y[row]
+            remainder = y[row]
             for _, other, _ in self.pivots[place + 1 :]:
-                rest = sub(rest, mul(self.upper[row][other], x[other]))
-            x[column] = mul(rest, inverse)
+                remainder = sub(remainder, mul(self.upper[row][other], x[other]))
+            x[column] = mul(remainder, inverse)
         return x
 
     def solve_transposed(self, b: Vector) -> Vector:
         """x with A' x = b."""
-        rest, x = list(b), [0.0] * len(b)
+        remainder = list(b)
+        x: Vector = [0.0] * len(b)
         for place, (row, column, inverse) in enumerate(self.pivots):
-            x[row] = mul(rest[column], inverse)
+            x[row] = mul(remainder[column], inverse)
             for _, other, _ in self.pivots[place + 1 :]:
-                rest[other] = sub(rest[other], mul(self.upper[row][other], x[row]))
+                remainder[other] = sub(remainder[other], mul(self.upper[row][other], x[row]))
         for i, p, swapped, factor in reversed(self.steps):
             if factor is not None:
                 x[p] = sub(x[p], mul(factor, x[i]))
@@ -79,32 +83,41 @@ class Factors:
         return x
 
     def _exchange(self, y: Vector, i: int, p: int, swapped: Scalar) -> None:
-        if not (is_constant(y[i], 0.0) and is_constant(y[p], 0.0)):
-            y[i], y[p] = self.where(swapped, y[p], y[i]), self.where(swapped, y[i], y[p])
+        y[i], y[p] = _exchanged(y[i], y[p], swapped, self.where)
+
+
+def _exchanged(a: Scalar, b: Scalar, swapped: Scalar, where: Where) -> tuple[Scalar, Scalar]:
+    """(b, a) where `swapped` holds, else (a, b); two structural zeros stay what they are."""
+    if is_constant(a, 0.0) and is_constant(b, 0.0):
+        return a, b
+    return where(swapped, b, a), where(swapped, a, b)
 
 
 def factorise(A: Matrix, where: Where, larger: Larger) -> Factors:
     """Return the factors of a square matrix, nested lists; a structural zero is the float 0.0."""
-    rows, n = [list(row) for row in A], len(A)
-    open_rows, open_columns = set(range(n)), set(range(n))
+    rows = [list(row) for row in A]
+    n = len(A)
+    open_rows = set(range(n))
+    open_columns = set(range(n))
     steps: list[tuple[int, int, Scalar, Scalar]] = []
     pivots: list[tuple[int, int, Scalar]] = []
     while open_columns:
-        held = {
-            j: [i for i in sorted(open_rows) if not is_constant(rows[i][j], 0.0)]
-            for j in sorted(open_columns)
-        }
-        _, column = min((len(own), j) for j, own in held.items())
-        p, *others = held[column]
+        # The open column with the fewest entries in open rows
+        entries: dict[int, list[int]] = {}
+        for j in sorted(open_columns):
+            entries[j] = [i for i in sorted(open_rows) if not is_constant(rows[i][j], 0.0)]
+        _, column = min((len(own_rows), j) for j, own_rows in entries.items())
+        p, *others = entries[column]
         open_rows.discard(p)
         open_columns.discard(column)
+
+        # Bring the largest entry to row p
         for i in others:
             swapped = larger(rows[i][column], rows[p][column])
             for j in (column, *open_columns):
-                a, b = rows[p][j], rows[i][j]
-                if not (is_constant(a, 0.0) and is_constant(b, 0.0)):
-                    rows[p][j], rows[i][j] = where(swapped, b, a), where(swapped, a, b)
+                rows[p][j], rows[i][j] = _exchanged(rows[p][j], rows[i][j], swapped, where)
             steps.append((i, p, swapped, None))
+
         inverse = 1.0 / rows[p][column]
         pivots.append((p, column, inverse))
         for i in others:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,9 +15,11 @@ Mesh = tuple[Array, NDArray[np.int64]]  # vertices (V, 3) and faces (F, 3)
 
 def box_mesh(sizes: tuple[float, float, float]) -> Mesh:
     """Return a box about the origin, its faces outwards."""
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+    signs = np.array(list(product((-1, 1), repeat=3)), float)
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    faces = [triangle for a, b, c, d in quads for triangle in ((a, b, c), (a, c, d))]
+    faces = []
+    for a, b, c, d in quads:
+        faces += [(a, b, c), (a, c, d)]
     return signs * np.asarray(sizes) / 2, np.array(faces)
 
 
@@ -80,20 +84,21 @@ def simplify_mesh(vertices: Array, faces: NDArray[np.int64], most: int) -> Mesh:
 
 
 def _clustered(vertices: Array, faces: NDArray[np.int64], low: Array, cell: float) -> Mesh:
-    """A mesh whose vertices are those of the cells of a grid."""
-    place = np.floor((vertices - low) / cell).astype(np.int64)
-    side = int(place.max()) + 1
-    key = (place[:, 0] * side + place[:, 1]) * side + place[:, 2]
+    """A mesh with one vertex per occupied cell of a grid: the mean of the vertices inside."""
+    cell_index = np.floor((vertices - low) / cell).astype(np.int64)
+    side = int(cell_index.max()) + 1
+    key = (cell_index[:, 0] * side + cell_index[:, 1]) * side + cell_index[:, 2]
     _, owner, count = np.unique(key, return_inverse=True, return_counts=True)
     means = np.zeros((len(count), 3))
     np.add.at(means, owner, vertices)
     means /= count[:, None]
-    kept = owner[faces]
-    a, b, c = kept.T
-    kept = kept[(a != b) & (b != c) & (a != c)]
-    # One triangle for each three corners; the used vertices only
-    a, b, c = np.sort(kept, axis=1).T
+    # Triangles with three different corners, each set of corners once
+    triangles = owner[faces]
+    a, b, c = triangles.T
+    triangles = triangles[(a != b) & (b != c) & (a != c)]
+    a, b, c = np.sort(triangles, axis=1).T
     _, first = np.unique((a * len(count) + b) * len(count) + c, return_index=True)
-    kept = kept[np.sort(first)]
-    used, renumbered = np.unique(kept, return_inverse=True)
+    triangles = triangles[np.sort(first)]
+
+    used, renumbered = np.unique(triangles, return_inverse=True)
     return means[used], renumbered.reshape(-1, 3)

@@ -12,7 +12,7 @@ __all__ = ["PolygonMoments", "Warped", "crossing", "inside", "moments", "warping
 Points = tuple[tuple[float, float], ...]
 MESH_TRIANGLES = 500  # about as many six-noded ones in a mesh
 MAX_SLENDERNESS = 10_000.0  # length over thickness of a profile that is meshed
-SAMPLES = 8  # points of a side at which the thickness is looked at
+SAMPLES = 8  # points of a side at which the thickness is measured
 
 
 class PolygonMoments(NamedTuple):
@@ -32,6 +32,7 @@ def moments(outline: Points, holes: tuple[Points, ...] = ()) -> PolygonMoments:
     A = 1/2 sum c, int y = 1/6 sum (y0 + y1) c, int y^2 = 1/12 sum (y0^2 + y0 y1 + y1^2) c,
     int y z = 1/24 sum (2 y0 z0 + y0 z1 + y1 z0 + 2 y1 z1) c with c = y0 z1 - y1 z0 of each side.
     """
+    # About the first corner, so that a polygon far from the origin loses no digits
     y_ref, z_ref = outline[0]
     total = [0.0] * 6
     for k, loop in enumerate((outline, *holes)):
@@ -45,19 +46,22 @@ def moments(outline: Points, holes: tuple[Points, ...] = ()) -> PolygonMoments:
             own[3] += (y0 * y0 + y0 * y1 + y1 * y1) * c / 12
             own[4] += (z0 * z0 + z0 * z1 + z1 * z1) * c / 12
             own[5] += (2 * y0 * z0 + y0 * z1 + y1 * z0 + 2 * y1 * z1) * c / 24
-        sign = (1 if own[0] > 0 else -1) * (-1 if k else 1)
+        is_hole = k > 0
+        listed_clockwise = own[0] <= 0
+        sign = -1 if is_hole != listed_clockwise else 1
         total = [a + sign * b for a, b in zip(total, own, strict=True)]
     A, S_y, S_z, yy, zz, yz = total
     if A <= 0:
         return PolygonMoments(A, 0.0, 0.0, 0.0, 0.0, 0.0)
-    y, z = S_y / A, S_z / A
+    y = S_y / A
+    z = S_z / A
     return PolygonMoments(A, y + y_ref, z + z_ref, yy - A * y * y, zz - A * z * z, yz - A * y * z)
 
 
 def crossing(first: Points, second: Points) -> bool:
     """Return whether two closed polygons cross or touch, or whether one does itself.
 
-    Every side of one is held against every side of the other whose bounding box meets its own.
+    Every side of one is compared with every side of the other whose bounding box meets its own.
     """
     import numpy as np
 
@@ -65,14 +69,18 @@ def crossing(first: Points, second: Points) -> bool:
     two = np.array(second, float)
     if (one.max(axis=0) < two.min(axis=0)).any() or (two.max(axis=0) < one.min(axis=0)).any():
         return False
-    a, b = one, np.roll(one, -1, axis=0)  # sides from a to b, and from c to d
-    c, d = two, np.roll(two, -1, axis=0)
-    low, high = np.minimum(c, d), np.maximum(c, d)
+    # Sides from a to b of the first, and from c to d of the second
+    a = one
+    b = np.roll(one, -1, axis=0)
+    c = two
+    d = np.roll(two, -1, axis=0)
+    low = np.minimum(c, d)
+    high = np.maximum(c, d)
     last = len(one) - 1
     for i in range(len(one)):
         near = (np.maximum(a[i], b[i]) >= low).all(axis=1)
         near &= (np.minimum(a[i], b[i]) <= high).all(axis=1)
-        if first is second:  # each pair once, and none of neighbours
+        if first is second:  # every pair once, without neighbours, which share a corner
             near[: i + 2] = False
             near[last] &= i != 0
         j = np.flatnonzero(near)
@@ -87,15 +95,21 @@ def crossing(first: Points, second: Points) -> bool:
 
 def _turn(p: Any, q: Any, r: Any) -> Any:
     """Twice the area of the triangles p q r, positive where they turn to the left."""
-    along, aside = q - p, r - p
-    return along[..., 0] * aside[..., 1] - along[..., 1] * aside[..., 0]
+    first = q - p
+    second = r - p
+    return first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
 
 
 def inside(point: tuple[float, float], loop: Points) -> bool:
-    """Return whether a point lies inside a closed polygon: a ray from it leaves an odd number."""
-    (y, z), odd = point, False
+    """Return whether a point lies inside a closed polygon.
+
+    A ray from a point inside crosses an odd number of sides.
+    """
+    y, z = point
+    odd = False
     for (y0, z0), (y1, z1) in zip(loop, (*loop[1:], loop[0]), strict=True):
-        if (z0 > z) != (z1 > z) and y < y0 + (z - z0) / (z1 - z0) * (y1 - y0):
+        reaches_height = (z0 > z) != (z1 > z)
+        if reaches_height and y < y0 + (z - z0) / (z1 - z0) * (y1 - y0):
             odd = not odd
     return odd
 
@@ -111,10 +125,10 @@ class Warped(NamedTuple):
 
 
 def mesh_slenderness(loops: tuple[Points, ...]) -> float:
-    """Return the length of all sides over the distance to the nearest other side, summed up.
+    """Return the integral along all sides of 1 / (distance to the nearest other side).
 
-    A mesh of well-shaped triangles needs some for every length that equals the thickness there:
-    their number is a few times this one, whatever the mesh is made with.
+    A mesh of well-shaped triangles needs a few of them per length that equals the local thickness,
+    so their number is a few times this one with any mesh generator.
     """
     import numpy as np
 
@@ -122,7 +136,8 @@ def mesh_slenderness(loops: tuple[Points, ...]) -> float:
     ends = np.concatenate([np.roll(np.array(loop, float), -1, axis=0) for loop in loops])
     # neighbours on the same loop meet in a corner: their distance says nothing
     first = np.cumsum([0, *(len(loop) for loop in loops)])
-    before, after = np.arange(len(starts)) - 1, np.arange(len(starts)) + 1
+    before = np.arange(len(starts)) - 1
+    after = np.arange(len(starts)) + 1
     before[first[:-1]] = first[1:] - 1
     after[first[1:] - 1] = first[:-1]
     along = ends - starts

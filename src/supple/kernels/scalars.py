@@ -1,7 +1,7 @@
 """Vectors and matrices over any scalars: floats, CasADi SX, SymPy.
 
-Nested lists of scalars. A float zero or one is a fact about structure, so it is never multiplied
-or added: a planar arm run through the spatial equations costs what a planar program costs.
+Nested lists of scalars. A float zero or one is structural, so it is never multiplied or added:
+a planar arm in the spatial equations costs what a planar program costs.
 """
 
 from __future__ import annotations
@@ -78,11 +78,20 @@ def add(a: Scalar, b: Scalar) -> Scalar:
             return a + b
     if _is(b, 0.0):
         return a
-    (c, x), (d, y) = _split_constant(a), _split_constant(b)
-    if c or d:
-        rest = y if x is None else x if y is None else apply_operator(operator.add, x, y)
-        return rest if c + d == 0.0 else apply_operator(operator.add, c + d, rest)
-    return apply_operator(operator.add, a, b)
+    # a = c + x, b = d + y with constants c and d; x or y is None where there is only a constant
+    c, x = _split_constant(a)
+    d, y = _split_constant(b)
+    if not (c or d):
+        return apply_operator(operator.add, a, b)
+    if x is None:
+        variable = y
+    elif y is None:
+        variable = x
+    else:
+        variable = apply_operator(operator.add, x, y)
+    if c + d == 0.0:
+        return variable
+    return apply_operator(operator.add, c + d, variable)
 
 
 def sub(a: Scalar, b: Scalar) -> Scalar:
@@ -91,11 +100,20 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
         return a
     if _is(a, 0.0):
         return -b
-    (c, x), (d, y) = _split_constant(a), _split_constant(b)
-    if (c or d) and not (x is None and y is None):
-        rest = -y if x is None else x if y is None else apply_operator(operator.sub, x, y)
-        return rest if c - d == 0.0 else apply_operator(operator.add, c - d, rest)
-    return apply_operator(operator.sub, a, b)
+    # As in `add`
+    c, x = _split_constant(a)
+    d, y = _split_constant(b)
+    if not (c or d) or (x is None and y is None):
+        return apply_operator(operator.sub, a, b)
+    if x is None:
+        variable = -y
+    elif y is None:
+        variable = x
+    else:
+        variable = apply_operator(operator.sub, x, y)
+    if c - d == 0.0:
+        return variable
+    return apply_operator(operator.add, c - d, variable)
 
 
 def _split_constant(a: Scalar) -> tuple[float, Any]:
@@ -136,14 +154,16 @@ def _function(name: str, a: Scalar) -> Scalar:
     return getattr(sympy, name)(a)
 
 
-sin, cos, tanh = (partial(_function, name) for name in ("sin", "cos", "tanh"))
+sin = partial(_function, "sin")
+cos = partial(_function, "cos")
+tanh = partial(_function, "tanh")
 
 
 def dot(a: Vector, b: Vector) -> Scalar:
     """a . b."""
     out: Scalar = 0.0
     for x, y in zip(a, b, strict=True):
-        # most are structural zeros: asked here, without a call
+        # most are structural zeros: tested here, without the cost of a call
         if not ((type(x) is float and x == 0.0) or (type(y) is float and y == 0.0)):
             out = add(out, mul(x, y))
     return out
@@ -211,17 +231,23 @@ def matmul(A: Matrix, B: Matrix) -> Matrix:
 
 
 def congruence(T: Matrix, S: Matrix) -> Matrix:
-    """T' S T for a symmetric S; only one triangle is worked out."""
-    U = transpose(matmul(S, T))
+    """T' S T for a symmetric S; only one triangle is computed."""
     columns = transpose(T)
+    S_columns = transpose(matmul(S, T))
     n = len(columns)
-    work = [sum(not (_is(x, 0.0) or _is(x, 1.0)) for x in column) for column in columns]
-    out = zeros(n, n)
+
+    # Entries that cost a multiplication: of two columns the cheaper one stands on the left
+    cost = [0] * n
+    for i, column in enumerate(columns):
+        cost[i] = sum(not (_is(x, 0.0) or _is(x, 1.0)) for x in column)
+
+    product = zeros(n, n)
     for i in range(n):
         for j in range(i, n):
-            a, b = (i, j) if work[i] <= work[j] else (j, i)
-            out[i][j] = out[j][i] = dot(columns[a], U[b])
-    return out
+            left, right = (i, j) if cost[i] <= cost[j] else (j, i)
+            product[i][j] = dot(columns[left], S_columns[right])
+            product[j][i] = product[i][j]
+    return product
 
 
 def axis_rotation(axis: Sequence[float], angle: Scalar) -> Matrix:
@@ -229,15 +255,17 @@ def axis_rotation(axis: Sequence[float], angle: Scalar) -> Matrix:
 
     Written so that a coordinate axis gives the elementary rotation with its zeros and ones.
     """
-    s, c = sin(angle), cos(angle)
-    S = cross_matrix([float(x) for x in axis])
-    out = zeros(3, 3)
+    s = sin(angle)
+    c = cos(angle)
+    axis_cross = cross_matrix([float(x) for x in axis])
+    rotation = zeros(3, 3)
     for i in range(3):
         for j in range(3):
             outer = float(axis[i] * axis[j])
-            rest = (1.0 if i == j else 0.0) - outer
-            out[i][j] = total([outer, mul(c, rest), mul(s, S[i][j])])
-    return out
+            identity_minus_outer = (1.0 if i == j else 0.0) - outer
+            terms = [outer, mul(c, identity_minus_outer), mul(s, axis_cross[i][j])]
+            rotation[i][j] = total(terms)
+    return rotation
 
 
 def mass_about_z(c: Scalar, s: Scalar, M: Matrix) -> Matrix:
@@ -246,14 +274,20 @@ def mass_about_z(c: Scalar, s: Scalar, M: Matrix) -> Matrix:
     With t = s (a - d) + 2 c b the block [[a, b], [b, d]] becomes
     [[a - s t, c t - b], [c t - b, d + s t]].
     """
+    # The blocks of M: translation, rotation and their coupling
     R = [[c, mul(-1.0, s), 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
-    upper, lower = ([row[k : k + 3] for row in M[k : k + 3]] for k in (0, 3))
-    mixed = [row[3:] for row in M[:3]]
-    if not is_constant(mixed, zeros(3, 3)):
-        mixed = matmul(matmul(R, mixed), transpose(R))
-    upper, lower = _tensor_about_z(c, s, upper), _tensor_about_z(c, s, lower)
-    top = [upper[a] + mixed[a] for a in range(3)]
-    return top + [[mixed[b][a] for b in range(3)] + lower[a] for a in range(3)]
+    translation = [row[:3] for row in M[:3]]
+    rotation = [row[3:] for row in M[3:]]
+    coupling = [row[3:] for row in M[:3]]
+    if not is_constant(coupling, zeros(3, 3)):
+        coupling = matmul(matmul(R, coupling), transpose(R))
+    translation = _tensor_about_z(c, s, translation)
+    rotation = _tensor_about_z(c, s, rotation)
+
+    upper_rows = [translation[i] + coupling[i] for i in range(3)]
+    coupling_transposed = transpose(coupling)
+    lower_rows = [coupling_transposed[i] + rotation[i] for i in range(3)]
+    return upper_rows + lower_rows
 
 
 def turned_tensor(R: Matrix, J: Matrix) -> Matrix:
@@ -264,23 +298,31 @@ def turned_tensor(R: Matrix, J: Matrix) -> Matrix:
 
 
 def _tensor_about_z(c: Scalar, s: Scalar, A: Matrix) -> Matrix:
-    a, b, d, e, f = A[0][0], A[0][1], A[1][1], A[0][2], A[1][2]
+    """R A R' of a symmetric A, R a turn about z; the names are those of `mass_about_z`."""
+    a, b, e = A[0]
+    _, d, f = A[1]
     t = add(mul(s, sub(a, d)), mul(2.0, mul(c, b)))
-    off = sub(mul(c, t), b)
-    x, y = sub(mul(c, e), mul(s, f)), add(mul(s, e), mul(c, f))
-    return [[sub(a, mul(s, t)), off, x], [off, add(d, mul(s, t)), y], [x, y, A[2][2]]]
+    xy = sub(mul(c, t), b)
+    xz = sub(mul(c, e), mul(s, f))
+    yz = add(mul(s, e), mul(c, f))
+    xx = sub(a, mul(s, t))
+    yy = add(d, mul(s, t))
+    return [[xx, xy, xz], [xy, yy, yz], [xz, yz, A[2][2]]]
 
 
 def ldl(A: Matrix) -> tuple[Matrix, Vector]:
     """Unit lower triangle L and inverses of the pivots of A = L D L'."""
     n = len(A)
-    L, D, inverse = identity(n), [0.0] * n, [0.0] * n
+    L = identity(n)
+    D: Vector = [0.0] * n
+    inverse: Vector = [0.0] * n
     for j in range(n):
-        D[j] = sub(A[j][j], total([mul(mul(L[j][k], L[j][k]), D[k]) for k in range(j)]))
+        eliminated = total([mul(mul(L[j][k], L[j][k]), D[k]) for k in range(j)])
+        D[j] = sub(A[j][j], eliminated)
         inverse[j] = 1.0 / D[j]
         for i in range(j + 1, n):
-            rest = total([mul(mul(L[i][k], L[j][k]), D[k]) for k in range(j)])
-            L[i][j] = mul(sub(A[i][j], rest), inverse[j])
+            eliminated = total([mul(mul(L[i][k], L[j][k]), D[k]) for k in range(j)])
+            L[i][j] = mul(sub(A[i][j], eliminated), inverse[j])
     return L, inverse
 
 

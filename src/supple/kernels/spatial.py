@@ -27,25 +27,31 @@ def cross_matrix(p: ArrayLike) -> Array:
     """Return [p] with [p] w = p x w, shape (..., 3, 3)."""
     p = np.asarray(p, float)
     out = np.zeros((*p.shape[:-1], 3, 3))
-    out[..., 0, 1], out[..., 0, 2] = -p[..., 2], p[..., 1]
-    out[..., 1, 0], out[..., 1, 2] = p[..., 2], -p[..., 0]
-    out[..., 2, 0], out[..., 2, 1] = -p[..., 1], p[..., 0]
+    out[..., 0, 1] = -p[..., 2]
+    out[..., 0, 2] = p[..., 1]
+    out[..., 1, 0] = p[..., 2]
+    out[..., 1, 2] = -p[..., 0]
+    out[..., 2, 0] = -p[..., 1]
+    out[..., 2, 1] = p[..., 0]
     return out
 
 
 def cross(a: Array, b: Array) -> Array:
-    """Return a x b along the last axis, (.., 3); NumPy's own costs ten times its work on few."""
-    a0, a1, a2 = a[..., 0], a[..., 1], a[..., 2]
-    b0, b1, b2 = b[..., 0], b[..., 1], b[..., 2]
-    return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
+    """Return a x b along the last axis, (.., 3); for few vectors ten times faster than NumPy's."""
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    out[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+    out[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+    out[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    return out
 
 
 def transport(x: ArrayLike) -> Array:
-    """Return X (..., 6, 6), rigid motion of a root to that of the section at x (...,) along x."""
+    """Return X (..., 6, 6), from the rigid motion of a root to that of the section at x (...,)."""
     x = np.asarray(x, float)
     X = np.zeros((*x.shape, 6, 6))
     X[...] = np.eye(6)
-    X[..., 1, 5], X[..., 2, 4] = x, -x
+    X[..., 1, 5] = x
+    X[..., 2, 4] = -x
     return X
 
 
@@ -77,10 +83,14 @@ def _rpy_rotation(*rpy: float) -> Array:
 
 
 def rpy_of(R: Array) -> list[float]:
-    """Return roll, pitch and yaw of a rotation: yaw first, then what it leaves, which is exact."""
+    """Return roll, pitch and yaw of a rotation.
+
+    Yaw comes first; the rotation without it has exact zeros, so that pitch and roll lose no digits.
+    """
     yaw = np.arctan2(R[1, 0], R[0, 0])
-    left = axis_rotation((0, 0, 1), -yaw) @ R
-    pitch, roll = np.arctan2(-left[2, 0], left[0, 0]), np.arctan2(-left[1, 2], left[1, 1])
+    without_yaw = axis_rotation((0, 0, 1), -yaw) @ R
+    pitch = np.arctan2(-without_yaw[2, 0], without_yaw[0, 0])
+    roll = np.arctan2(-without_yaw[1, 2], without_yaw[1, 1])
     return [0.0 if abs(angle) < 1e-15 else float(angle) for angle in (roll, pitch, yaw)]
 
 
@@ -90,20 +100,25 @@ def rotation_vector(R: Array) -> Array:
     Through the unit quaternion (w, v), from the row of 4 q q' with the largest diagonal, so that
     neither small turns nor half turns lose digits: phi = 2 atan2(|v|, w) v / |v|.
     """
+    # Q = 4 q q'
     Q = np.empty((*R.shape[:-2], 4, 4))
     trace = np.trace(R, axis1=-2, axis2=-1)
     odd = R - np.swapaxes(R, -1, -2)
-    Q[..., 1:, 1:] = R + np.swapaxes(R, -1, -2) + (1 - trace)[..., None, None] * np.eye(3)
+    four_w_v = np.stack([odd[..., 2, 1], odd[..., 0, 2], odd[..., 1, 0]], axis=-1)
     Q[..., 0, 0] = 1 + trace
-    Q[..., 0, 1:] = Q[..., 1:, 0] = np.stack(
-        [odd[..., 2, 1], odd[..., 0, 2], odd[..., 1, 0]], axis=-1
-    )
+    Q[..., 0, 1:] = four_w_v
+    Q[..., 1:, 0] = four_w_v
+    Q[..., 1:, 1:] = R + np.swapaxes(R, -1, -2) + (1 - trace)[..., None, None] * np.eye(3)
+
+    # The quaternion with w >= 0, from the best-conditioned row
     best = np.argmax(np.diagonal(Q, axis1=-2, axis2=-1), axis=-1)
-    q = np.take_along_axis(Q, best[..., None, None], axis=-2)[..., 0, :]
-    q = q * (np.where(q[..., :1] < 0, -1, 1) / np.linalg.norm(q, axis=-1, keepdims=True))
-    size = np.linalg.norm(q[..., 1:], axis=-1)
-    factor = 2 * np.arctan2(size, q[..., 0]) / np.where(size > 0, size, 1.0)
-    phi: Array = np.where(size > 0, factor, 2.0)[..., None] * q[..., 1:]
+    row = np.take_along_axis(Q, best[..., None, None], axis=-2)[..., 0, :]
+    sign = np.where(row[..., :1] < 0, -1, 1)
+    q = row * (sign / np.linalg.norm(row, axis=-1, keepdims=True))
+
+    v_norm = np.linalg.norm(q[..., 1:], axis=-1)
+    angle_over_norm = 2 * np.arctan2(v_norm, q[..., 0]) / np.where(v_norm > 0, v_norm, 1.0)
+    phi: Array = np.where(v_norm > 0, angle_over_norm, 2.0)[..., None] * q[..., 1:]
     return phi
 
 
@@ -112,9 +127,10 @@ def vector_rotation(phi: ArrayLike) -> Array:
     phi = np.asarray(phi, float)
     angle = np.linalg.norm(phi, axis=-1)[..., None, None]
     S = cross_matrix(phi)
-    R: Array = (
-        np.eye(3) + np.sinc(angle / np.pi) * S + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * (S @ S)
-    )
+    # exp([phi]) = I + sin(angle) / angle [phi] + (1 - cos(angle)) / angle^2 [phi]^2
+    sine = np.sinc(angle / np.pi)
+    one_minus_cosine = 0.5 * np.sinc(angle / (2 * np.pi)) ** 2
+    R: Array = np.eye(3) + sine * S + one_minus_cosine * (S @ S)
     return R
 
 
@@ -135,7 +151,8 @@ def body_mass(mass: float, com: ArrayLike, tensor: Array) -> Array:
     C = cross_matrix(com)
     M = np.zeros((6, 6))
     M[:3, :3] = mass * np.eye(3)
-    M[:3, 3:], M[3:, :3] = -mass * C, mass * C
+    M[:3, 3:] = -mass * C
+    M[3:, :3] = mass * C
     M[3:, 3:] = tensor - mass * C @ C
     return M
 

@@ -19,7 +19,7 @@ from ..architectures.tree import Tree
 from ..beams.theory import AnyBeam, Beam
 from ..beams.varying import VaryingBeam, beam_of
 from ..kernels.spatial import axis_rotation, body_mass, rpy_rotation, turn
-from ..robot import Body, JointedLink, MechanismRobot, SerialRobot, cached_for_robot
+from ..robot import Body, JointedLink, MechanismLink, MechanismRobot, SerialRobot, cached_for_robot
 from .parts import PLANAR, Joints, Release, Segment, motor_is_free
 from .supports import hub_before, sprung
 
@@ -37,18 +37,20 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-FREE = still(tuple(Release(row) for row in np.eye(6)))  # what a free joint lets go
-PLACING = ("name", "joint", "parent", "at")  # what a link is told that its beam does not know
+FREE = still(tuple(Release(row) for row in np.eye(6)))  # all six motions of a free joint
+PLACING_FIELDS = ("name", "joint", "parent", "at")  # fields of a link that its beam does not use
 
 
 @dataclass(frozen=True)
 class LinkParts:
-    """A link as it is cut where something hangs on it.
+    """A link cut where joints or closures sit on it.
 
     Attributes:
-        places: where it is cut, from its root, ascending; its end is not among them.  first: index
-        of its first segment.  tips: (parts, 6, 6), masses on the parts' ends, segment axes.
-        own: its coordinates.
+        places: distances (m) of the cuts from its root, ascending, without its end.
+        first: index of its first segment.
+        R_LS: (3, 3), segment axes in link axes.
+        tips: (parts, 6, 6), masses on the parts' ends, segment axes.
+        own: indices of its joint's coordinates.
     """
 
     places: tuple[float, ...]
@@ -65,11 +67,14 @@ class LinkParts:
 
 @dataclass(frozen=True)
 class FixedParts:
-    """What does not change with the pose of a robot.
+    """The parts of all links and what else does not change with the pose of a robot.
 
     Attributes:
-        R_LS: (links, 3, 3).  turned: whether one of them is.  roots: (1, n, 6, 6), root masses of
-        links that do not slide.  loops: closures alike.  segments: of links that do not change.
+        R_LS: (links, 3, 3), segment axes in link axes.
+        turned: whether one of these is not the identity.
+        roots: (1, segments, 6, 6), root masses of links that do not slide.
+        loops: closures of the same kind, with their indices.
+        segments: segments of links that do not change, filled when first needed.
     """
 
     parts: tuple[LinkParts, ...]
@@ -81,85 +86,135 @@ class FixedParts:
 
 
 def fixed_parts(m: Tree) -> FixedParts:
-    """Return what does not change with the pose of a robot, made once."""
+    """Return what does not change with the pose of a robot, computed once."""
     return cached_for_robot(m.form, "fixed", _make_fixed_parts, m)
 
 
 def _make_fixed_parts(m: Tree) -> FixedParts:
     robot = m.form
-    places: list[set[float]] = [set() for _ in robot.links]
-    hung = [(j, robot.links[i].at) for i, j in enumerate(m.joints.parents)]
-    hung += [(j, s) for loop in m.loops for j, s in zip(loop.ends, loop.at, strict=True)]
-    for j, s in hung:  # the end is not a place, but of a link that slides nothing else is its end
-        link = robot.links[j]
-        if j >= 0 and s is not None and (link.joint.type == "prismatic" or s < (link.length or 0)):
-            places[j].add(s)
-    own: list[list[int]] = [[] for _ in robot.links]
-    for k, c in enumerate(m.joints.coordinates):
-        own[c.link].append(k)
-    tip, each_up = robot.tip_index, zip(m.joints.parents, robot.links, strict=True)
-    through = [(j, other) for j, other in each_up if other.joint.type == "prismatic"]
+    cut_places = _cut_places(m)
+    coordinates_of: list[list[int]] = [[] for _ in robot.links]
+    for k, coordinate in enumerate(m.joints.coordinates):
+        coordinates_of[coordinate.link].append(k)
+    sliders_on: list[list[MechanismLink]] = [[] for _ in robot.links]
+    for carrier, link in zip(m.joints.parents, robot.links, strict=True):
+        if carrier >= 0 and link.joint.type == "prismatic":
+            sliders_on[carrier].append(link)
+
     parts: list[LinkParts] = []
     roots: list[Array] = []
     known: dict[tuple[int, ...], tuple[Array, AnyBeam, Array, Array]] = {}
-    for i, (link, each) in enumerate(zip(robot.links, places, strict=True)):
-        cut, slides = sorted(each), link.joint.type == "prismatic"
-        hubs = [other for j, other in through if j == i]
-        # legs of a Delta are copies of one: their parts are the very same, and so is what they make
-        of = [id(part) for word, part in vars(link).items() if word not in PLACING]
-        key = (id(link.joint.hub), *of) if not (cut or hubs or slides or i == tip) else (i,)
+    for i, (link, places) in enumerate(zip(robot.links, cut_places, strict=True)):
+        slides = link.joint.type == "prismatic"
+        is_tip = i == robot.tip_index
+        carried_sliders = sliders_on[i]
+        # The legs of a Delta are copies of one: links of the same objects share their parts
+        if places or carried_sliders or slides or is_tip:
+            key: tuple[int, ...] = (i,)
+        else:
+            fields = [id(value) for name, value in vars(link).items() if name not in PLACING_FIELDS]
+            key = (id(link.joint.hub), *fields)
         if key not in known:
-            R_LS, beam = section_axes(robot, link), link_beam(robot, link)
-            # (6, 6) on the parts' ends, link axes: bodies, hubs of sliding links
-            tips = np.zeros((len(cut) + 1, 6, 6))
-            for mass in end_masses(link, robot.payload if i == tip else None):
-                tips[-1] += mass
-            for other in hubs:
-                tips[cut.index(other.at) if other.at in cut else -1] += hub_before(other)
-            tips = np.array([turn(mass, R_LS) if mass.any() else mass for mass in tips])
-            masses = np.zeros_like(tips)
-            if not slides:  # a link of no length has all of its mass on its end
-                at_root = masses if beam.L or cut else tips
-                at_root[0] += root_mass(link, beam, np.zeros(1), R_LS)[0]
-            known[key] = R_LS, beam, tips, masses
-        R_LS, beam, tips, masses = known[key]
-        parts.append(LinkParts(tuple(cut), len(roots), R_LS, beam, tips, tuple(own[i])))
-        roots += [*masses]
-    axes, first = np.array([part.R_LS for part in parts]), np.array([roots])
+            payload = robot.payload if is_tip else None
+            known[key] = _link_numbers(robot, link, places, carried_sliders, payload)
+        R_LS, beam, tips, root_masses = known[key]
+        own = tuple(coordinates_of[i])
+        parts.append(LinkParts(tuple(places), len(roots), R_LS, beam, tips, own))
+        roots += [*root_masses]
+
+    axes = np.array([part.R_LS for part in parts])
     turned = bool((np.eye(3) != axes).any())
-    return FixedParts(tuple(parts), axes, turned, first, alike(m.loops), {})
+    return FixedParts(tuple(parts), axes, turned, np.array([roots]), alike(m.loops), {})
+
+
+def _cut_places(m: Tree) -> list[list[float]]:
+    """Distances from each link's root where joints or closures sit on it, ascending.
+
+    The end of a link is not among them, but for a link that slides: it may end elsewhere.
+    """
+    links = m.form.links
+    attached = [(j, links[i].at) for i, j in enumerate(m.joints.parents)]
+    for loop in m.loops:
+        attached += zip(loop.ends, loop.at, strict=True)
+    places: list[set[float]] = [set() for _ in links]
+    for j, place in attached:
+        if j < 0 or place is None:
+            continue
+        if links[j].joint.type == "prismatic" or place < (links[j].length or 0):
+            places[j].add(place)
+    return [sorted(own) for own in places]
+
+
+def _link_numbers(
+    robot: MechanismRobot,
+    link: JointedLink,
+    places: list[float],
+    carried_sliders: list[MechanismLink],
+    payload: Body | None,
+) -> tuple[Array, AnyBeam, Array, Array]:
+    """Segment axes, beam, and masses on the ends and the roots of a link's parts, (parts, 6, 6)."""
+    R_LS = section_axes(robot, link)
+    beam = link_beam(robot, link)
+
+    # Bodies and hubs of sliding links on the parts' ends
+    tips = np.zeros((len(places) + 1, 6, 6))
+    for mass in end_masses(link, payload):
+        tips[-1] += mass
+    for slider in carried_sliders:
+        part = places.index(slider.at) if slider.at in places else -1
+        tips[part] += hub_before(slider)
+    tips = np.array([turn(mass, R_LS) if mass.any() else mass for mass in tips])
+
+    roots = np.zeros_like(tips)
+    if link.joint.type != "prismatic":
+        # a link of no length has all of its mass on its end
+        bearer = roots if beam.L or places else tips
+        bearer[0] += root_mass(link, beam, np.zeros(1), R_LS)[0]
+    return R_LS, beam, tips, roots
 
 
 def joint_releases(
     m: Tree, moved: TreeMotion, i: int, joints: Joints, link: LinkParts
 ) -> tuple[Release, ...]:
-    """Return what a joint releases: a passive one itself with its spring, a motor as it is held.
+    """Return the motions that a joint releases, segment axes.
 
-    What its bearing lets go follows; last, on a beam that slides without it, what brings it back.
+    A passive joint moves against its spring, a motor as `joints` requests. The motions of its
+    bearing follow; last, on a beam that slides under it, the motion that keeps it in its place.
     """
-    joint, R_LS, j = m.form.links[i].joint, link.R_LS, m.joints.parents[i]
-    turns: list[Release] = []
-    bearing: tuple[Release, ...] = ()
+    joint = m.form.links[i].joint
+    carrier = m.joints.parents[i]
+    carrier_slides = carrier >= 0 and slides_freely(m.form, carrier, joints)
+    R_segment = moved.at.R[:, i] @ link.R_LS
+
     stays: tuple[Release, ...] = ()
-    if j >= 0 and m.form.links[i].at is not None and slides_freely(m.form, j, joints):
-        along = np.einsum("bji,bj->bi", moved.at.R[:, i] @ R_LS, moved.at.R[:, j, :, 0])
+    if carrier_slides and m.form.links[i].at is not None:
+        along = np.einsum("bji,bj->bi", R_segment, moved.at.R[:, carrier, :, 0])
         back = np.concatenate([along, np.zeros_like(along)], axis=-1)
-        stays = (Release(back, follows=(m.form.links[j].name, -1.0)),)
+        stays = (Release(back, follows=(m.form.links[carrier].name, -1.0)),)
+
+    bearing: tuple[Release, ...] = ()
     if joint.bearing is not None:
-        mounted = (moved.at.R[:, j] if j >= 0 else np.eye(3)) @ rpy_rotation(joint.mount.rpy)
-        into = np.swapaxes(moved.at.R[:, i] @ R_LS, 1, 2) @ mounted
-        bearing = sprung(joint.bearing, m.form.planar, into)
-    own = [m.joints.coordinates[k] for k in link.own]
+        R_carrier = moved.at.R[:, carrier] if carrier >= 0 else np.eye(3)
+        R_mount = R_carrier @ rpy_rotation(joint.mount.rpy)
+        bearing = sprung(joint.bearing, m.form.planar, np.swapaxes(R_segment, 1, 2) @ R_mount)
+
     if joint.type == "free":
-        return (tuple(FREE[k] for k in PLANAR) if m.form.planar else FREE) + stays
-    if len(own) == 3 and (joint.stiffness is None or len(joint.stiffness) == 1):
-        spring = joint.stiffness[0] if joint.stiffness else 0.0  # alike in all directions
-        return tuple(Release(row, spring) for row in np.eye(6)[3:]) + bearing + stays
-    for k, c in zip(link.own, own, strict=True):
-        axis: Array = R_LS.T @ c.axis
-        if any(other.order > c.order for other in own):  # carried by the turns that follow it
-            axis = np.einsum("bji,bj->bi", moved.at.R[:, i] @ R_LS, moved.w[:, k])
-        turns += axis_releases(m, c, axis, joints)
+        released = tuple(FREE[k] for k in PLANAR) if m.form.planar else FREE
+        return released + stays
+
+    coordinates = [m.joints.coordinates[k] for k in link.own]
+    is_isotropic = joint.stiffness is None or len(joint.stiffness) == 1
+    if len(coordinates) == 3 and is_isotropic:  # a ball joint, alike in all directions
+        stiffness = joint.stiffness[0] if joint.stiffness else 0.0
+        return tuple(Release(row, stiffness) for row in np.eye(6)[3:]) + bearing + stays
+
+    turns: list[Release] = []
+    for k, coordinate in zip(link.own, coordinates, strict=True):
+        axis: Array = link.R_LS.T @ coordinate.axis
+        if any(other.order > coordinate.order for other in coordinates):
+            # later rotations of the same joint turn this axis
+            axis = np.einsum("bji,bj->bi", R_segment, moved.w[:, k])
+        turns += axis_releases(m, coordinate, axis, joints)
     return tuple(turns) + bearing + stays
 
 
@@ -172,21 +227,21 @@ def axis_releases(m: Tree, c: JointCoordinate, axis: Array, joints: Joints) -> l
     link = m.form.links[c.link]
     direction = np.zeros((*axis.shape[:-1], 6))
     direction[..., slice(3) if c.kind == "slide" else slice(3, 6)] = axis
-    stiffness, rotor, mimic = c.stiffness, link.joint.reflected_inertia, link.joint.mimic
+    stiffness = c.stiffness
+    rotor = link.joint.reflected_inertia
+    mimic = link.joint.mimic
     if mimic is not None:
-        led = (mimic.joint, mimic.multiplier)
-        return [Release(direction, follows=led)] if motor_is_free(joints, mimic.joint) else []
+        if motor_is_free(joints, mimic.joint):
+            return [Release(direction, follows=(mimic.joint, mimic.multiplier))]
+        return []
     if not c.driven:
         return [Release(direction, stiffness or 0.0)]
     if not motor_is_free(joints, link.name):
         return [] if stiffness is None else [Release(direction, stiffness)]
     if stiffness is None:
         return [Release(direction, 0.0, rotor)]
-    leads = any(
-        other.joint.mimic is not None and other.joint.mimic.joint == link.name
-        for other in m.form.links
-    )
-    if leads:
+    mimics = [other.joint.mimic for other in m.form.links if other.joint.mimic is not None]
+    if any(other.joint == link.name for other in mimics):
         return [Release(direction, 0.0, rotor), Release(direction, stiffness)]
     if not rotor:  # nothing between motor and spring: it turns freely
         return [Release(direction)]
@@ -194,7 +249,7 @@ def axis_releases(m: Tree, c: JointCoordinate, axis: Array, joints: Joints) -> l
 
 
 def slides_freely(robot: MechanismRobot, i: int, joints: Joints) -> bool:
-    """Return whether a link slides, let go or passive."""
+    """Return whether a link slides and its joint is released: a free motor's or a passive one."""
     joint = robot.links[i].joint
     passive = not joint.driven and joint.mimic is None
     motor = robot.links[i].name if joint.mimic is None else joint.mimic.joint
@@ -234,7 +289,10 @@ def end_masses(link: JointedLink, payload: Body | None) -> list[Array]:
     The body of a link that slides is among them: it is measured from the beam's inner end, which
     moves with it.
     """
-    masses = [body_mass(b.mass, b.com, b.tensor()) for b in (link.tip, payload) if b is not None]
+    masses = []
+    for body in (link.tip, payload):
+        if body is not None:
+            masses.append(body_mass(body.mass, body.com, body.tensor()))
     if link.body is not None and link.joint.type == "prismatic":
         x, y, z = link.body.com
         com = (x - (link.length or 0.0), y, z)
@@ -243,17 +301,18 @@ def end_masses(link: JointedLink, payload: Body | None) -> list[Array]:
 
 
 def root_mass(link: JointedLink, beam: AnyBeam, L: Array, R_LS: Array) -> Array:
-    """(1 or B, 6, 6) what moves with the root: hub, body, a prismatic beam's part inside.
+    """(1 or B, 6, 6) mass that moves with the root: hub, body, a sliding beam's part inside.
 
-    Of a rigid prismatic beam it is the whole.
+    Of a rigid sliding beam it is the whole.
     """
     joint = link.joint
     if joint.type == "prismatic":
-        out = L if beam.rigid else np.zeros_like(L)
+        start = L - beam.L
+        stop = L if beam.rigid else np.zeros_like(L)
         if isinstance(beam, Beam):
-            return beam.rod(L - beam.L, out)
-        rods = zip(L - beam.L, out, strict=True)
-        return np.array([beam.rod(float(a), float(b)) for a, b in rods]).reshape(-1, 6, 6)
+            return beam.rod(start, stop)
+        rods = [beam.rod(float(a), float(b)) for a, b in zip(start, stop, strict=True)]
+        return np.array(rods).reshape(-1, 6, 6)
     M = np.zeros((6, 6))
     if joint.hub is None and link.body is None:
         return M[None]

@@ -1,4 +1,4 @@
-"""Closure rows that repeat what others hold: found, and left out."""
+"""Redundant closure rows: found, and left out."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from .parts import Structure
 __all__ = ["alike", "independent"]
 
 Array = NDArray[np.float64]
-BLOCK = 256  # configurations whose rows are looked at together: they fit a processor's memory
-REDUNDANT_ROW_TOLERANCE = 1e-9  # what is left of a unit row beside the others, of its possible size
+BLOCK = 256  # configurations whose rows are computed together: they fit a processor's cache
+# A row is redundant if its part orthogonal to the earlier rows is smaller, relative to its size
+REDUNDANT_ROW_TOLERANCE = 1e-9
 
 
 def independent(structure: Structure) -> Structure:
     """Return the structure without closure rows that follow from the rows before them.
 
-    Rows act on the releases and on the deformations that the beams allow; a rigid loop may hold
-    the same motion twice. Where rows repeat in one configuration of a batch and not in another,
-    they stay, and `repeats` says which: see `alike`.
+    Rows act on the releases and on the deformations that the beams allow; a rigid loop may
+    constrain the same motion twice. Where a row is redundant in one configuration of a batch and
+    not in another, it stays, and `repeats` says where: see `alike`.
     """
-    blocks = [slice(b, b + BLOCK) for b in range(0, structure.size, BLOCK)]
-    none = np.zeros((0, sum(c.rows_a.shape[1] for c in structure.closures)), bool)
-    repeats = ~np.concatenate([none, *(_independent_rows(structure, some) for some in blocks)])
+    row_count = sum(closure.rows_a.shape[1] for closure in structure.closures)
+    parts = [np.zeros((0, row_count), bool)]
+    for first in range(0, structure.size, BLOCK):
+        parts.append(_independent_rows(structure, slice(first, first + BLOCK)))
+    repeats = ~np.concatenate(parts)
     if not repeats.any():
         return structure
     if (repeats == repeats[0]).all():
@@ -34,7 +37,7 @@ def independent(structure: Structure) -> Structure:
 
 
 def alike(structure: Structure) -> list[NDArray[np.int64]]:
-    """Return groups of configurations in which the same closure rows repeat others."""
+    """Return groups of configurations in which the same closure rows are redundant."""
     if structure.repeats is None:
         return [np.arange(structure.size)]
     _, which = np.unique(structure.repeats, axis=0, return_inverse=True)
@@ -44,36 +47,41 @@ def alike(structure: Structure) -> list[NDArray[np.int64]]:
 def _independent_rows(structure: Structure, some: slice) -> NDArray[np.bool_]:
     """(B, r) which closure rows of some configurations are not combinations of earlier ones.
 
-    Gram and Schmidt's method on the rows over releases and allowed deformations, all configurations
-    at once, each by itself.
+    Gram-Schmidt orthogonalisation of the rows over releases and allowed deformations, all
+    configurations at once, each on its own.
     """
     rows = _scaled_closure_rows(structure, some)
     kept = np.ones(rows.shape[:2], bool)
     basis = np.zeros_like(rows)  # orthonormal; a row that repeats others stays zero
     for k in range(rows.shape[1]):
-        left = rows[:, k]
-        for _ in range(2):  # the second time for what the first has rounded
-            along = (basis[:, :k] * left[:, None]).sum(axis=2)
-            left = left - (basis[:, :k] * along[..., None]).sum(axis=1)
-        size = np.sqrt((left * left).sum(axis=1))
+        remainder = rows[:, k]
+        for _ in range(2):  # the second time removes the rounding of the first
+            along = (basis[:, :k] * remainder[:, None]).sum(axis=2)
+            remainder = remainder - (basis[:, :k] * along[..., None]).sum(axis=1)
+        size = np.sqrt((remainder * remainder).sum(axis=1))
         kept[:, k] = size > REDUNDANT_ROW_TOLERANCE
-        basis[:, k] = np.where(kept[:, k, None], left / np.maximum(size, 1e-300)[:, None], 0.0)
+        unit = remainder / np.maximum(size, 1e-300)[:, None]
+        basis[:, k] = np.where(kept[:, k, None], unit, 0.0)
     return kept
 
 
 def _scaled_closure_rows(structure: Structure, some: slice) -> Array:
     """(B, r, N) closure rows of some configurations over releases and allowed deformations.
 
-    Each is divided by the size that its two ends could give it, so that what cancels is zero; but
-    never by less than a millionth of what its entries could give, which are rounding then.
+    Each row is divided by the size that its two ends could give it, so that rows which cancel
+    become zero; but by no less than a millionth of what its entries could give: smaller sizes are
+    rounding.
     """
-    transforms, lengths = structure.T[some], structure.L[some]
+    transforms = structure.T[some]
+    lengths = structure.L[some]
     B = len(lengths)
-    deformations = [np.eye(6)[:, s.beam.active()] for s in structure.segments]
-    widths = [len(s.releases) for s in structure.segments]
-    starts = np.cumsum(
-        [0, *(r + d.shape[1] for r, d in zip(widths, deformations, strict=True))]
-    ).tolist()
+
+    # Columns: releases, then allowed deformations of every segment in turn
+    deformations = [np.eye(6)[:, segment.beam.active()] for segment in structure.segments]
+    release_counts = [len(segment.releases) for segment in structure.segments]
+    starts = [0]
+    for count, own_deformations in zip(release_counts, deformations, strict=True):
+        starts.append(starts[-1] + count + own_deformations.shape[1])
     N = starts[-1]
 
     # Motion of every segment's end for a unit of each release and deformation
@@ -85,7 +93,7 @@ def _scaled_closure_rows(structure: Structure, some: slice) -> Array:
             ends[i][:, :, starts[i] + k] += release.toward(some)
         ends[i][:, 1] += lengths[:, i, None] * ends[i][:, 5]
         ends[i][:, 2] -= lengths[:, i, None] * ends[i][:, 4]
-        ends[i][:, :, starts[i] + widths[i] : starts[i + 1]] += deformations[i]
+        ends[i][:, :, starts[i] + release_counts[i] : starts[i + 1]] += deformations[i]
 
     stacked = [np.zeros((B, 0, N))]
     for c in structure.closures:
