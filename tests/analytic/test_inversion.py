@@ -1,10 +1,12 @@
 """Stable inversion against closed forms, a Fourier inverse and a finer model."""
 
+import re
+
 import numpy as np
 import pytest
 
 import supple
-from supple.studies.drive.invert import chord_matrix
+from supple.studies.drive.invert import _nearest, _Rows, chord_matrix
 
 LINK = {
     "name": "link1",
@@ -162,19 +164,79 @@ def test_the_tip_follows_a_line_in_space_in_an_open_loop_run():
     assert np.abs(aside).max() < 1e-6  # it stays on the straight line
 
 
-@pytest.mark.slow
-def test_a_path_that_is_too_fast_names_its_speed_and_has_a_nearest_motion():
-    arm = supple.load("de-luca-two-link")
-    model = supple.build(arm, supple.AssumedModes(1), damping=0.02)
-    fast = supple.PointToPoint([0, 0], [0.5, 0], 1.0)
-    with pytest.raises(supple.SuppleError, match=r"was met, that is a duration of .* s\).*nearest"):
-        supple.invert(model, fast, window=(-0.2, 4.0))
-    near = supple.invert(model, fast, window=(-0.2, 4.0), nearest=True)
-    assert 0 <= near.share < 1
-    # what it says of its error is so: the chord angles of its own motion
-    chord = near.q[:, :2] + near.q[:, 2:] @ chord_matrix(model).T
-    assert np.abs(chord - fast(near.t)[0]).max() == pytest.approx(near.error, rel=1e-12)
-    assert near.error < 0.5  # nearer than standing still
+TOO_FAST = supple.PointToPoint([0, 0], [0.5, 0], 1.0)  # [DeLuca1991]: its first period is 0.7 s
+
+
+def soft_arm(modes: int = 1, damping: float = 0.02) -> supple.Model:
+    return supple.build("de-luca-two-link", supple.AssumedModes(modes), damping=damping)
+
+
+@pytest.mark.parametrize("modes", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_refusal_names_the_duration_in_which_the_path_is_followed(modes):
+    model = soft_arm(modes)
+    with pytest.raises(supple.SuppleError, match=r"duration of .* s\), or ask for nearest") as told:
+        supple.invert(model, TOO_FAST, window=(-0.2, 4.0))
+    duration = float(re.search(r"duration of ([\d.]+) s", str(told.value)).group(1))
+    for times, met in ((1.03, True), (0.9, False)):
+        T = times * duration
+        path = supple.PointToPoint([0, 0], [0.5, 0], T)
+        if met:
+            assert supple.invert(model, path, window=(-0.2 * T, 4 * T)).error < 1e-12
+        else:
+            with pytest.raises(supple.SuppleError, match="too fast"):
+                supple.invert(model, path, window=(-0.2 * T, 4 * T))
+
+
+@pytest.mark.parametrize("output", ["chord", pytest.param("tip", marks=pytest.mark.slow)])
+def test_the_nearest_motion_to_a_path_that_is_too_fast_runs_in_a_simulation(output):
+    """It rests at both ends, its efforts lead a run along it, and it errs as it says."""
+    model = soft_arm()
+    path = TOO_FAST
+    if output == "tip":
+        ends = [supple.forward(model.robot, at).position[:2] for at in ([0.3, 0.9], [0.7, 1.2])]
+        path = supple.PointToPoint(*ends, 1.0)
+    with pytest.warns(supple.SmallRangeWarning, match="bend by up to 0"):
+        near = supple.invert(model, path, window=(-0.5, 2.5), output=output, nearest=True)
+    assert near.weight > 0
+    assert near.error < (2e-3 if output == "tip" else 0.06)
+    assert np.abs(near.qd[[0, -1]]).max() < 1e-9
+    run = supple.simulate(
+        model, tau=supple.Table(near.t - near.t[0], near.tau), q0=near.q[0], duration=3.0, dt=2e-3
+    )
+    wanted = path(run.t + near.t[0])[0]
+    found = run.q[:, :2] + run.q[:, 2:] @ chord_matrix(model).T
+    if output == "tip":
+        found = run.tip[:, :2]
+    assert np.abs(found - wanted).max() == pytest.approx(near.error, rel=3e-3)
+    assert np.abs(run.qd[-1]).max() < 1e-4
+    assert "nearest" in str(near)
+
+
+def test_the_nearest_motion_becomes_the_exact_inverse_where_there_is_one():
+    """Of a path that both can follow: two methods that share nothing but the model."""
+    model = soft_arm(damping=0.05)
+    path = supple.PointToPoint([0.0, 0.3], [0.2, 0.4], 2.0, "septic")
+    exact = supple.invert(model, path, window=(-20.0, 15.0))
+    near = _nearest(_Rows(model), path, (-4.0, 6.0))
+    inside = (near.t > -1) & (near.t < 3)
+    ours = np.interp(near.t[inside], exact.t, exact.tau[:, 0])
+    assert near.error < 1e-3
+    assert near.tau[inside, 0] == pytest.approx(ours, abs=0.02 * np.abs(ours).max())
+
+
+def test_an_arm_without_damping_has_a_nearest_motion():
+    model = soft_arm(damping=0.0)
+    path = supple.PointToPoint([0, 0], [0.3, 0.2], 3.0)
+    with pytest.raises(supple.SuppleError, match=r"imaginary axis .* or ask for nearest=True"):
+        supple.invert(model, path)
+    near = supple.invert(model, path, nearest=True)
+    assert near.error < 1e-3
+    assert near.t[0] == -3.0  # the default window: the path's duration before and after it
+
+
+def test_a_window_that_leaves_no_time_to_come_to_rest_is_told():
+    with pytest.raises(supple.SuppleError, match="no motion near this path was found"):
+        supple.invert(soft_arm(2), TOO_FAST, window=(0, 1.0), nearest=True)
 
 
 def test_the_cause_of_imaginary_zeros_is_the_one_that_is_there():

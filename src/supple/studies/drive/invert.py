@@ -10,11 +10,15 @@ have one bounded solution, which begins before the path does and ends after it. 
 whole window at once, by Hermite-Simpson collocation (order 4) and Newton's method, with conditions
 at both ends: no part of the state along directions that would grow towards the outside.
 
+Where there is none, as for paths that are too fast, `nearest=True` gives the motion that comes
+nearest (`nearest_motion`).
+
 Source: [Devasia1996] for the bounded solution; [Bayo1987] for arms.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -30,16 +34,20 @@ from ...control.matching import trajectory_for
 from ...control.shaping import Samples
 from ...control.trajectories import Trajectory, TrajectoryWithDetails
 from ...control.trajectory_files import given_trajectory
-from ...equations.equilibrium import static_state
+from ...equations.equilibrium import static_state, total_stiffness
 from ...equations.evaluate import Evaluator
 from ...equations.model import Model
 from ...errors import SuppleError
+from ..small_range import SMALL, SmallRangeWarning, too_large
+from .nearest_motion import StateEquations, nearest_motion, nodes_of
 
 __all__ = ["Inversion", "chord_matrix", "invert"]
 
 Array = NDArray[np.float64]
 MAX_STEP = 1e-3  # s, at most
-FINEST_SPEED = 1 / 12  # steps of the speed by which a path is approached
+FINEST_SPEED = 0.02  # relative steps of the speed by which a path is approached
+COARSE_STEPS = 200  # of a path, on which its inverse is looked for first
+SLOWEST_SPEED = 0.01  # of the path's own, below which no inverse is looked for
 MAX_SAMPLES = 200_000  # samples
 
 
@@ -60,7 +68,7 @@ class Inversion(TrajectoryWithDetails, Answer):
     theta : ndarray
         Joint coordinates (N, joints), rad.
     chord : ndarray
-        Chord angles (N, joints), rad: those of the path.
+        Chord angles (N, joints), rad.
     q, qd : ndarray
         Full motion (N, size).
     zeros : ndarray of complex
@@ -70,11 +78,11 @@ class Inversion(TrajectoryWithDetails, Answer):
         in time.
     output : str
         What follows the path: ``chord`` angles, or the ``tip`` in space.
-    share : float
-        1 where the path is followed exactly. Below, of the nearest motion: what follows is the
-        point theta_i + share v_i(L_i) / L_i between joint and end.
+    weight : float
+        0 where the path is followed exactly. Of a nearest motion the weight of the efforts beside
+        the error, see Notes of `invert`.
     error : float
-        Largest distance of the output from the path, rad or m; rounding where `share` is 1.
+        Largest distance of the output from the path, rad or m; rounding where `weight` is 0.
     """
 
     model: Model
@@ -87,7 +95,7 @@ class Inversion(TrajectoryWithDetails, Answer):
     zeros: NDArray[np.complex128]
     decay: float
     output: str = "chord"
-    share: float = 1.0
+    weight: float = 0.0
     error: float = 0.0
 
     labels: ClassVar = {"t": "t", "coordinate": "model.coordinates"}
@@ -167,9 +175,10 @@ def invert(
         What follows the path: the chord angles, or the tip in space. Then the path holds as many
         coordinates of the tip as there are joints, (x, y) or (x, y, z), m.
     nearest : bool
-        Where the path is too fast for an exact inverse, return the nearest motion instead of
-        refusing: of the inverses for points of the links further in (`share`) the one whose chord
-        angles come nearest to the path (`error`).
+        Where no exact inverse is found, because the path is too fast or the arm has zeros on the
+        imaginary axis, return the nearest motion instead of refusing: from rest to rest within
+        the window (default then: the path's duration, at least two periods of the lowest mode,
+        before and after it).
 
     Returns
     -------
@@ -180,7 +189,18 @@ def invert(
     ------
     SuppleError
         If the arm has zeros on the imaginary axis, for which no bounded inverse exists; or if the
-        path is too fast, with the fastest speed that was met.
+        path is too fast, with the shortest duration in which the same path is followed.
+
+    Warns
+    -----
+    SmallRangeWarning
+        If a link of a nearest motion bends by more than a tenth of its length.
+
+    Notes
+    -----
+    The nearest motion makes 1/T int |y - y_d|^2 / d^2 + weight |tau - tau_r|^2 / p^2 dt least, y
+    the output, d the extent of the path, tau_r the efforts of the unbent arm along it and p the
+    largest of them. `weight` is the smallest one down to which the error fell.
 
     References
     ----------
@@ -219,27 +239,15 @@ def invert(
         )
     rows: _Rows = _TipRows(model, path) if output == "tip" else _Rows(model)
     try:
-        return _inverted(rows, path, window)
-    except _TooFastError as problem:
-        if not nearest or output == "tip":
-            hint = "" if output == "tip" else ", or ask for nearest=True"
-            raise SuppleError(f"{problem}{hint}") from None
-    found = []
-    for share in SHARES:
-        try:
-            found.append(_inverted(_Rows(model, share), path, window, whole_speed=True))
-        except _TooFastError:
-            continue
-    if not found:
-        raise SuppleError("not even the joints' own angles can follow this path: give it more time")
-    return min(found, key=lambda each: each.error)
+        return _inverted(rows, path, window, slower=not nearest)
+    except _NoInverseError as problem:
+        if not nearest:
+            raise SuppleError(f"{problem}, or ask for nearest=True") from None
+    return _nearest(rows, path, window)
 
 
-SHARES = (0.9, 0.75, 0.5, 0.25, 0.0)  # of the way from the joint to the end, for nearest motions
-
-
-class _TooFastError(SuppleError):
-    """No inverse was found at the path's own speed."""
+class _NoInverseError(SuppleError):
+    """No bounded efforts were found with which the output follows the path exactly."""
 
 
 def _path(
@@ -260,31 +268,132 @@ def _path(
 
 
 def _inverted(
-    rows: _Rows,
-    path: Trajectory,
-    window: tuple[float, float] | None,
-    whole_speed: bool = False,
+    rows: _Rows, path: Trajectory, window: tuple[float, float] | None, slower: bool
 ) -> Inversion:
-    """The bounded solution of the elastic rows under a path."""
-    ends = [rows.rest(path(np.array([t]))[0][0]) for t in (0.0, path.duration)]
-    zeros = [
-        np.linalg.eigvals(rows.slopes(x)).astype(complex) if rows.count else np.zeros(0, complex)
-        for x in ends
-    ]
+    """The bounded solution of the elastic rows under a path.
+
+    slower: where it is not found, look for the path's fastest speed, so that the refusal names it.
+    """
+    ends = _rests(rows, path)
+    zeros = [_zeros(rows, x) for x in ends]
     for found in zeros:
         size = np.abs(found)
         still = size[np.abs(found.real) < 1e-6 * size]
         if len(still) or (size < 1e-9).any():
             told = ", ".join(f"{w:.4g}" for w in sorted(set(np.round(still, 6)))[:3]) or "0"
-            raise SuppleError(
+            raise _NoInverseError(
                 f"the arm has zeros on the imaginary axis ({told} rad/s), {_zero_cause(rows.model)}"
                 ": no bounded effort makes it follow; add damping, such as supple.build(robot, "
                 "basis, damping=0.02), or shape the move instead"
             )
-    decay = float(min(np.abs(found.real).min(initial=np.inf) for found in zeros))
+    decay = _slowest(zeros)
     t = _grid(path, window, decay)
-    x = rows.solve(path, t, ends, whole_speed) if rows.count else np.zeros((len(t), 0))
+    x = rows.solve(path, t, ends, slower) if rows.count else np.zeros((len(t), 0))
     return rows.answer(path, t, x, zeros[0], decay)
+
+
+def _rests(rows: _Rows, path: Trajectory) -> list[Array]:
+    """States [eta, eta', y] at rest where the path begins and where it ends."""
+    return [rows.rest(path(np.array([t]))[0][0]) for t in (0.0, path.duration)]
+
+
+def _zeros(rows: _Rows, rest: Array) -> NDArray[np.complex128]:
+    """Zeros from efforts to output at a state of rest, 1/s."""
+    if not rows.count:
+        return np.zeros(0, complex)
+    return np.linalg.eigvals(rows.slopes(rest)).astype(complex)
+
+
+def _slowest(zeros: list[NDArray[np.complex128]]) -> float:
+    """Real part of the slowest zero, 1/s."""
+    return float(min(np.abs(found.real).min(initial=np.inf) for found in zeros))
+
+
+def _nearest(rows: _Rows, path: Trajectory, window: tuple[float, float] | None) -> Inversion:
+    """The motion from rest to rest whose output comes nearest to the path."""
+    model, k, m = rows.model, rows.model.joints, rows.count
+    ends = _rests(rows, path)
+    rests = [
+        rows.motion(x[None, : 2 * m], np.zeros((1, m)), *_standing(x[2 * m :]))[0] for x in ends
+    ]
+
+    # modes with the joints free: their periods say how long, the fastest how finely
+    M, K = model.mass_matrix(rests[0][0]), total_stiffness(model, rests[0][0])
+    omega = np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, K))))
+    elastic = omega[omega > 1e-6 * omega.max(initial=0.0)]
+    if window is None:
+        period = 2 * np.pi / float(elastic.min()) if len(elastic) else 0.0
+        around = max(path.duration, 2 * period)
+        window = (-around, path.duration + around)
+    t = nodes_of(path, _window(path, window), float(omega.max(initial=0.0)))
+
+    # the search begins with the sagging arm, which does not bend otherwise, along the path
+    share = np.clip(t / path.duration, 0, 1)[:, None]
+    x = (1 - share) * ends[0][: 2 * m] + share * ends[1][: 2 * m]
+    q, qd, qdd = rows.motion(x, np.zeros((len(t), m)), *path(t))
+    tau = model.inverse_dynamics(q, qd, qdd)[:, :k]
+
+    states = (np.concatenate([rest[0], np.zeros(model.size)]) for rest in rests)
+    equations = StateEquations(model, rows.output)
+    found = nearest_motion(
+        equations, path, t, (next(states), next(states)), (np.hstack([q, qd]), tau)
+    )
+    if found is None:
+        raise SuppleError(
+            "no motion near this path was found, the window is too short or the path too violent: "
+            f"give it more time, or a wider window than {brief(window)}"
+        )
+    fine = _refined(t)
+    state, tau = found.at(fine)
+    output = equations.output(state)[0]
+    error = float(np.abs(output - path(fine)[0]).max())
+    q, qd = state[:, : model.size], state[:, model.size :]
+    bent = _largest_bending(model, q)
+    if bent > SMALL:
+        instead = "give the path more time, or stiffen the links"
+        told = too_large(model.robot.name, bent, instead)
+        warnings.warn(told, SmallRangeWarning, stacklevel=4)
+    zeros = [_zeros(rows, x) for x in ends]
+    chord = q[:, :k] + q[:, k:] @ chord_matrix(model).T
+    word = rows.word
+    return Inversion(
+        model,
+        fine,
+        tau,
+        q[:, :k],
+        chord,
+        q,
+        qd,
+        zeros[0],
+        _slowest(zeros),
+        word,
+        found.weight,
+        error,
+    )
+
+
+def _standing(y: Array) -> tuple[Array, Array, Array]:
+    """Position, velocity and acceleration (1, k) of an output that stands."""
+    return y[None], np.zeros((1, len(y))), np.zeros((1, len(y)))
+
+
+def _largest_bending(model: Model, q: Array) -> float:
+    """Largest deflection of a link's end over its length."""
+    robot: Any = model.robot
+    ratios = [
+        float(np.linalg.norm(model.deflection_at(q, link.name, 1.0), axis=-1).max()) / link.length
+        for link in robot.links
+        if not link.rigid and link.length
+    ]
+    return max(ratios, default=0.0)
+
+
+def _refined(t: Array) -> Array:
+    """Times at most MAX_STEP apart, those given among them."""
+    parts = []
+    for a, b in pairwise(t.tolist()):
+        parts.append(np.linspace(a, b, int(np.ceil((b - a) / MAX_STEP - 1e-9)) + 1)[:-1])
+    return np.concatenate([*parts, t[-1:]])
 
 
 def _zero_cause(model: Model) -> str:
@@ -302,6 +411,13 @@ def _grid(path: Trajectory, window: tuple[float, float] | None, decay: float) ->
     if window is None:
         ahead = min(max(14 / decay, 0.05), 20.0) if np.isfinite(decay) else 0.0
         window = (-ahead, path.duration + ahead)
+    low, high = _window(path, window)
+    marks = sorted({low, 0.0, *path.breaks, path.duration, high})
+    return _refined(np.array([marks[0], *(b for a, b in pairwise(marks) if b - a > 1e-12)]))
+
+
+def _window(path: Trajectory, window: tuple[float, float]) -> tuple[float, float]:
+    """First and last time, judged."""
     edges = reals("window", window, "give its first and last time in seconds")
     if edges.shape != (2,) or not (
         np.isfinite(edges).all() and edges[0] <= 0 and edges[1] >= path.duration
@@ -315,28 +431,19 @@ def _grid(path: Trajectory, window: tuple[float, float] | None, decay: float) ->
             f"window {brief(window)} holds {(high - low) / MAX_STEP:.3g} samples: at most "
             f"{MAX_SAMPLES}"
         )
-    marks = sorted({low, 0.0, *path.breaks, path.duration, high})
-    parts = []
-    for a, b in pairwise(marks):
-        if b - a > 1e-12:
-            parts.append(
-                np.linspace(a, b, max(1, int(np.ceil((b - a) / MAX_STEP - 1e-9))) + 1)[:-1]
-            )
-    return np.concatenate([*parts, [marks[-1]]])
+    return low, high
 
 
 class _Rows:
-    """The elastic rows with the joints expressed by chord angles, x = [eta, eta'].
+    """The elastic rows with the joints expressed by chord angles, x = [eta, eta']."""
 
-    share: of the way from the joint's tangent to the end that the output takes; 1: the chord.
-    """
+    word: ClassVar = "chord"  # what the output is
 
-    def __init__(self, model: Model, share: float = 1.0) -> None:
+    def __init__(self, model: Model) -> None:
         import casadi as ca
 
-        self.model, self.share = model, share
-        self.full = chord_matrix(model)
-        self.C = share * self.full
+        self.model = model
+        self.C = chord_matrix(model)
         k, n = model.joints, model.size
         self.count = m = n - k
         if not m:
@@ -362,7 +469,7 @@ class _Rows:
         G, W = self._force(x, np.zeros((B, m)), y, yd, ydd)
         G, W = G.reshape(B, m), W.reshape(B, m, m)
         if not (np.linalg.cond(W) < 1e13).all():
-            raise SuppleError(
+            raise _NoInverseError(
                 "at a pose near the path the efforts do not reach the chord angles in finite "
                 "proportion (a zero passes infinity): take another number of modes, or another path"
             )
@@ -391,48 +498,78 @@ class _Rows:
         J: Array = self.rate(rest[None, : 2 * m], y, still, still)[1][0]
         return J
 
-    def solve(
-        self, path: Trajectory, t: Array, ends: list[Array], whole_speed: bool = False
-    ) -> Array:
-        """(N, 2m): the bounded solution on the grid; by slower paths first unless `whole_speed`."""
+    def solve(self, path: Trajectory, t: Array, ends: list[Array], slower: bool) -> Array:
+        """(N, 2m): the bounded solution on the grid; by slower paths where it is not found."""
         from scipy.linalg import schur
 
-        m2, N = 2 * self.count, len(t)
-        h = np.diff(t)
-        nodes, middles = path(t), path((t[:-1] + t[1:]) / 2)
+        m2 = 2 * self.count
         # rows that see what must vanish: at the start what decays with time, at the end what grows
         guards = []
+        fastest = 0.0
         for rest, half in zip(ends, ("lhp", "rhp"), strict=True):
-            _, Z, kept = schur(self.slopes(rest).T, sort=half)
+            slopes = self.slopes(rest)
+            _, Z, kept = schur(slopes.T, sort=half)
             guards.append(Z[:, :kept].T)
+            fastest = max(fastest, float(np.abs(np.linalg.eigvals(slopes)).max()))
         if sum(map(len, guards)) != m2:
-            raise SuppleError("the arm's zeros change sides along the path: it cannot be inverted")
-        x, done, further = np.linspace(ends[0][:m2], ends[1][:m2], N), 0.0, 1.0
-        while done < 1:
-            # the path as fast as it is; where that is not found, from a slower one on
-            speed = min(done + further, 1.0)
-            along = [(y, speed * yd, speed**2 * ydd) for y, yd, ydd in (nodes, middles)]
-            found = self._newton_from(x, h, guards, ends, along)
+            raise _NoInverseError(
+                "the arm's zeros change sides along the path: no inverse is found there; take "
+                "another path"
+            )
+        # a coarse grid first: it is much cheaper, and Newton's method begins near the answer then
+        coarse = _thinned(t, path, min(0.5 / fastest, path.duration / COARSE_STEPS))
+        x = self._newton_from(_between(ends, len(coarse), m2), path, coarse, 1.0, guards, ends)
+        if x is None and slower:
+            x = self._by_slower_paths(path, coarse, guards, ends)
+        if x is None:
+            raise _too_fast(0.0, path.duration)
+        x = np.stack([np.interp(t, coarse, column) for column in x.T], axis=1)
+        found = self._newton_from(x, path, t, 1.0, guards, ends)
+        if found is None:
+            raise _too_fast(1.0, path.duration)
+        return found
+
+    def _by_slower_paths(
+        self, path: Trajectory, t: Array, guards: list[Array], ends: list[Array]
+    ) -> Array:
+        """The solution on a grid, approached by the same path in more time, window and all."""
+        rest = _between(ends, len(t), 2 * self.count)
+        m = self.count
+        x, met, further = rest, 0.0, 0.5
+        while met < 1:
+            speed = min(met + further, 1.0)
+            guess = rest
+            if met > 0:  # what bends the links are inertia forces
+                faster = speed / met
+                powers = np.repeat([faster**2, faster**3], m)
+                guess = rest + powers * (x - rest)
+            found = self._newton_from(guess, path, t, speed, guards, ends)
             if found is not None:
-                x, done = found, speed
-            elif whole_speed or further < FINEST_SPEED:
-                met = f"{done:.2f} of this speed was met"
-                if done > 0:
-                    met += f", that is a duration of {path.duration / done:.3g} s"
-                raise _TooFastError(
-                    "the inversion was not found: the path is too fast for this arm; give it more "
-                    f"time ({met})"
-                )
+                x, met = found, speed
+            elif further < max(FINEST_SPEED * met, SLOWEST_SPEED):
+                raise _too_fast(met, path.duration)
             else:
                 further /= 2
         return x
 
     def _newton_from(
-        self, x: Array, h: Array, guards: list[Array], ends: list[Array], along: list[Any]
+        self,
+        x: Array,
+        path: Trajectory,
+        t: Array,
+        speed: float,
+        guards: list[Array],
+        ends: list[Array],
     ) -> Array | None:
-        """Newton's method from x, None where it does not converge."""
+        """Newton's method from x, None where it does not converge.
+
+        speed: of the path, in parts of its own; t are its times at its own speed.
+        """
+        h = np.diff(t) / speed
         eye, H = np.eye(x.shape[1]), h[:, None, None]
-        nodes, middles = along
+        nodes, middles = (
+            (y, speed * yd, speed**2 * ydd) for y, yd, ydd in (path(t), path((t[:-1] + t[1:]) / 2))
+        )
         before = np.inf
         for _ in range(20):
             f, J = self.rate(x, *nodes)
@@ -492,35 +629,69 @@ class _Rows:
         )
         return np.asarray(splu(matrix).solve(open_by)).reshape(N, m2)
 
+    def motion(
+        self, x: Array, etadd: Array, y: Array, yd: Array, ydd: Array
+    ) -> tuple[Array, Array, Array]:
+        """Return q, qd, qdd (B, n) of elastic states x and of the output's motion."""
+        m = self.count
+        q, qd, qdd = (
+            np.hstack([output - part @ self.C.T, part])
+            for output, part in ((y, x[:, :m]), (yd, x[:, m:]), (ydd, etadd))
+        )
+        return q, qd, qdd
+
+    def output(self, q: Any) -> Any:
+        """Return the CasADi expression of what follows the path."""
+        import casadi as ca
+
+        k = self.model.joints
+        return q[:k] + ca.mtimes(ca.DM(self.C), q[k:])
+
     def answer(
         self, path: Trajectory, t: Array, x: Array, zeros: NDArray[np.complex128], decay: float
     ) -> Inversion:
         """Return the answer of a solution x on the times t."""
-        m = self.count
+        m, k = self.count, self.model.joints
         y, yd, ydd = path(t)
         etadd = self.rate(x, y, yd, ydd)[0][:, m:] if m else np.zeros((len(t), 0))
-        q, qd, qdd = (
-            np.hstack([joint - part @ self.C.T, part])
-            for joint, part in ((y, x[:, :m]), (yd, x[:, m:]), (ydd, etadd))
-        )
-        tau = self.model.inverse_dynamics(q, qd, qdd)[:, : self.model.joints]
-        k = self.model.joints
-        chord = q[:, :k] + q[:, k:] @ self.full.T
-        error = float(np.abs(chord - y).max())
+        q, qd, qdd = self.motion(x, etadd, y, yd, ydd)
+        tau = self.model.inverse_dynamics(q, qd, qdd)[:, :k]
+        error = float(np.abs(self.outputs(q) - y).max())
+        chord = q[:, :k] + q[:, k:] @ chord_matrix(self.model).T
         return Inversion(
-            self.model,
-            t,
-            tau,
-            q[:, :k],
-            chord,
-            q,
-            qd,
-            zeros,
-            decay,
-            "chord",
-            self.share,
-            error,
+            self.model, t, tau, q[:, :k], chord, q, qd, zeros, decay, self.word, 0.0, error
         )
+
+    def outputs(self, q: Array) -> Array:
+        """(B, k): the output at configurations (B, n)."""
+        k = self.model.joints
+        return q[:, :k] + q[:, k:] @ self.C.T
+
+
+def _between(ends: list[Array], count: int, size: int) -> Array:
+    """States (count, size) on the straight line from one rest to the other."""
+    return np.linspace(ends[0][:size], ends[1][:size], count)
+
+
+def _thinned(t: Array, path: Trajectory, step: float) -> Array:
+    """Some of the times t, about a step apart, with the marks of the path among them."""
+    marks = np.array([t[0], 0.0, *path.breaks, path.duration, t[-1]])
+    every = max(1, int(step / MAX_STEP))
+    chosen = np.zeros(len(t), bool)
+    chosen[::every] = True
+    chosen[np.searchsorted(t, marks - 1e-12)] = True
+    return t[chosen]
+
+
+def _too_fast(met: float, duration: float) -> _NoInverseError:
+    """The refusal of a path of which a part of its speed was met."""
+    told = f"not even {SLOWEST_SPEED:g} of this speed was met"
+    if met > 0:
+        told = f"{met:.2f} of this speed was met, that is a duration of {duration / met:.3g} s"
+    return _NoInverseError(
+        "the inversion was not found: the path is too fast for this arm; give it more time "
+        f"({told})"
+    )
 
 
 class _TipRows(_Rows):
@@ -531,10 +702,12 @@ class _TipRows(_Rows):
         J_r theta' + J_f eta' = p',   J_r theta'' + J_f eta'' + (J q')' q' = p''.
     """
 
+    word: ClassVar = "tip"
+
     def __init__(self, model: Model, path: Trajectory) -> None:
         import casadi as ca
 
-        self.model, self.share = model, 1.0
+        self.model = model
         k, n = model.joints, model.size
         self.count = m = n - k
         self._guess: dict[int, Array] = {}
@@ -639,20 +812,17 @@ class _TipRows(_Rows):
         q = np.concatenate([self._start, np.zeros(self.count)])
         return np.asarray(self._tip(q[None])[0]).ravel()
 
-    def answer(
-        self, path: Trajectory, t: Array, x: Array, zeros: NDArray[np.complex128], decay: float
-    ) -> Inversion:
-        """Return the answer of a solution x on the times t."""
-        m, k = self.count, self.model.joints
-        y, yd, ydd = path(t)
-        etadd = self.rate(x, y, yd, ydd)[0][:, m:]
+    def motion(
+        self, x: Array, etadd: Array, y: Array, yd: Array, ydd: Array
+    ) -> tuple[Array, Array, Array]:
+        """Return q, qd, qdd (B, n) of elastic states x and of the tip's motion."""
         theta = self._joints(x, y)
+        q = np.hstack([theta, x[:, : self.count]])
         qd, qdd = self._motion(x, etadd, theta, yd, ydd)
-        q = np.hstack([theta, x[:, :m]])
-        qd, qdd = qd.reshape(q.shape), qdd.reshape(q.shape)
-        tau = self.model.inverse_dynamics(q, qd, qdd)[:, :k]
-        tip = self._tip(q)[0].reshape(len(t), k)
-        error = float(np.abs(tip - y).max())
-        C = chord_matrix(self.model)
-        chord = theta + x[:, :m] @ C.T
-        return Inversion(self.model, t, tau, theta, chord, q, qd, zeros, decay, "tip", 1.0, error)
+        return q, qd.reshape(q.shape), qdd.reshape(q.shape)
+
+    def output(self, q: Any) -> Any:
+        return self.model.functions.expression("tip")(q)[0][: self.model.joints]
+
+    def outputs(self, q: Array) -> Array:
+        return self._tip(q)[0].reshape(len(q), self.model.joints)

@@ -89,16 +89,19 @@ def inversion_text(found: Any) -> str:
     robot = found.model.robot
     names = motors_of(robot)[0]
     peaks = dict(zip(names, np.abs(found.tau).max(axis=0).tolist(), strict=True))
-    if found.share == 1:
-        followed = (
-            "exactly, with its tip" if found.output == "tip" else "exactly, with its chord angles"
+    words = {"tip": "its tip", "chord": "its chord angles"}[found.output]
+    if found.weight == 0:
+        followed = f"exactly, with {words}"
+        rest = (
+            "effort before the path",
+            f"dies out at {number(found.decay, 4)} 1/s (slowest zero)",
         )
-    elif found.output == "tip":
-        followed = f"within {number(MILLIMETRES * found.error, 3)} mm, with its tip"
     else:
-        followed = (
-            f"within {number(np.degrees(found.error), 3)}°, with points between joint and end"
-        )
+        size = f"{number(np.degrees(found.error), 3)}°"
+        if found.output == "tip":
+            size = f"{number(MILLIMETRES * found.error, 3)} mm"
+        followed = f"within {size}, with {words}: the nearest motion found"
+        rest = ("at rest", "at the first and at the last sample")
     return "\n".join(
         [
             f"Inversion of {robot.name}: {len(found.t)} samples from {number(found.t[0])} to "
@@ -107,10 +110,7 @@ def inversion_text(found: Any) -> str:
                 [
                     ("follows the path", followed),
                     ("largest efforts", effort_list(robot, peaks)),
-                    (
-                        "effort before the path",
-                        f"dies out at {number(found.decay, 4)} 1/s (slowest zero)",
-                    ),
+                    rest,
                 ]
             ),
         ]
