@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from .base import SINGULAR
+from .hanging import hang
 from .serial import rows_of
 from .tree import SHUT, Tree, least_held
 
@@ -83,6 +84,7 @@ def resolve_with_clearance(
     clearance = np.zeros(len(x))
     if len(good):
         x[good], reason[good], clearance[good] = _close_configurations(m, x[good])
+        x[good] = hang(m, x[good])
     clearance[reason != ""] = 0.0
     return x, reason, clearance
 

@@ -33,6 +33,7 @@ class JointCoordinate(NamedTuple):
         order: which of the joint's turns it is; yaw, pitch and roll are turned in this order and
         listed in the other.  driven: whether a motor moves it.  start: where it is assembled.
         stiffness, damping, friction: of this coordinate.  rest: where its spring is unloaded.
+        hangs: whether it stands where the weight beyond it hangs, and begins to look at `start`.
     """
 
     name: str
@@ -46,6 +47,7 @@ class JointCoordinate(NamedTuple):
     damping: float
     friction: float
     rest: float | None
+    hangs: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,11 @@ class JointTree:
     def passive(self) -> NDArray[np.int64]:
         """Columns of q that follow from the loops, or are free."""
         return np.array([k for k, c in enumerate(self.coordinates) if not c.driven], int)
+
+    @property
+    def hanging(self) -> NDArray[np.int64]:
+        """Columns of q that stand where the weight beyond them hangs."""
+        return np.array([k for k, c in enumerate(self.coordinates) if c.hangs], int)
 
     @property
     def start(self) -> Array:
@@ -185,7 +192,8 @@ def joint_tree_of(robot: MechanismRobot) -> JointTree:
         joint = link.joint
         turns = joint.coordinates(robot.planar)
         # one value for all of the joint's coordinates, or one for each
-        given = [joint.start, joint.stiffness, joint.damping, joint.friction, joint.rest]
+        held = [joint.stiffness, joint.damping, joint.friction, joint.rest]
+        given = [joint.start, *held, (joint.hangs,)]
         each: Any = [
             (v if v and len(v) == len(turns) else (v or (None,)) * len(turns)) for v in given
         ]

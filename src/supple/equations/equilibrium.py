@@ -43,10 +43,12 @@ def assembled_pose(model: Model, theta: Array | None = None) -> Array:
     """Return q unbent with the motors at theta: the pose in which every other study finds it.
 
     Of loops that motors alone do not hold, passive joints are as near to their start as loops let
-    them; None: where the robot is assembled.
+    them, and joints that hang stand where they hang; None: where the robot is assembled.
     """
     q, functions = model.chain.pose(theta), model.functions
     loose = [k for places in model.chain.passive for k in places]
+    if lower(model.robot).joints.hanging.size and not isinstance(functions, ClosedFunctions):
+        return _with_hanging_joints(model, q)
     if theta is None or not loose or not isinstance(functions, ClosedFunctions):
         return q
     loops = functions.loops
@@ -57,6 +59,20 @@ def assembled_pose(model: Model, theta: Array | None = None) -> Array:
     z = np.zeros(loops.laws.chain.size)
     z[[k for places in loops.laws.chain.passive for k in places]] = x[0, tree.joints.passive]
     q[loose] = z[list(loops.kept)][loose]
+    return q
+
+
+def _with_hanging_joints(model: Model, q: Array) -> Array:
+    """Return q of an open tree with the joints that hang at rest, links unbent."""
+    tree = lower(model.robot)
+    x, reason = resolve(tree, q[: model.joints])
+    if reason[0]:
+        raise SuppleError(reason[0])
+    columns = {c.name: k for k, c in enumerate(tree.joints.coordinates)}
+    for k, name in enumerate(model.coordinates):
+        column = columns.get(name.removeprefix("passive."))
+        if name.startswith("passive.") and column is not None:
+            q[k] = x[0, column]
     return q
 
 

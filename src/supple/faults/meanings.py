@@ -69,6 +69,7 @@ MEANINGS: dict[str, str] = {
     "axes": "two directions, of a universal joint or closure",
     "passive": "true: no motor, its coordinates follow from the loops",
     "start": "coordinate near which the mechanism is assembled, one value or one each",
+    "hangs": "true: a passive joint stands where the weight beyond it hangs, at every pose",
     "rest": "coordinate at which the spring is unloaded, one value or one each",
     "dh": "row of a Denavit-Hartenberg table, {a, d, alpha, theta}; instead of mount and axis",
     "a": "distance along x of a Denavit-Hartenberg row, metres",

@@ -240,13 +240,16 @@ class MechanismJoint(BaseJoint):
     universal joint turns about `axes` (mounted axes, default y then z, the second one rotated by
     the first), a spherical joint by roll, pitch and yaw: R = Rz(yaw) Ry(pitch) Rx(roll). A free
     joint has x, y and z along mounted axes, then roll, pitch and yaw; in the plane x, y, yaw. With
-    `mimic` it has neither motor nor coordinate and follows the motor of another joint.
+    `mimic` it has neither motor nor coordinate and follows the motor of another joint. A passive
+    joint that `hangs` stands where the weight beyond it hangs at rest, at every pose anew, links
+    unbent; `start` is then where the search for it begins.
     """
 
     type: Literal["revolute", "prismatic", "fixed", "universal", "spherical", "free"] = "revolute"
     axes: Axes | None = None
     passive: Annotated[bool, Field(strict=True)] | None = None
     start: Starts = (0.0,)
+    hangs: Annotated[bool, Field(strict=True)] = False
     rest: Starts | None = None
     stiffness: Amounts | None = None
     damping: Amounts = (0.0,)
@@ -306,7 +309,26 @@ class MechanismJoint(BaseJoint):
             return "mimic is for revolute and prismatic joints without the key passive"
         if self.mimic is not None and self.stiffness is not None:
             return "stiffness is not for a joint that follows another: leave it or mimic out"
-        return self._spring_problem()
+        return self._hanging_problem() or self._spring_problem()
+
+    def _hanging_problem(self) -> str | None:
+        """Why a joint cannot hang, as a sentence."""
+        if not self.hangs:
+            return None
+        if self.driven:
+            return "hangs is for joints without a motor: add passive: true, or leave hangs out"
+        if self.type not in ("revolute", "universal", "spherical") or self.mimic is not None:
+            kind = self.type if self.mimic is None else "mimic"
+            return (
+                f"hangs is for passive revolute, universal and spherical joints, not for a {kind} "
+                "one: leave it out"
+            )
+        if self.stiffness is not None:
+            return (
+                "hangs is for joints without a spring, this one has stiffness: leave hangs out, "
+                "and begin at rest with q0: static"
+            )
+        return None
 
     def _spring_problem(self) -> str | None:
         """The first contradiction of springs and motors, as a sentence."""

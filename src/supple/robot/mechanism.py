@@ -124,10 +124,31 @@ class MechanismRobot(Robot):
                     f"start is {joint.start[0]:g}: it is the length outside, {span}, the length "
                     "of the link"
                 )
+        if joint.hangs:
+            found += self._loops_around(i)
         turns = joint.hub.inertia if joint.hub is not None else (0.0,)
         if count > 1 and len(turns) == 1 and turns != (0.0,):
             found.append(f"hub of a {joint.type} joint needs three inertias, not one")
         return found + (link.out_of_plane("mechanism") if self.planar else [])
+
+    def _loops_around(self, i: int) -> list[str]:
+        """Which closures hold the joint of a link that should hang, a sentence each."""
+        parents = self.parents
+        found = []
+        for k, closure in enumerate(self.closures):
+            for end in closure.ends:
+                if end.link not in (BASE, *self._names):
+                    continue  # which has a sentence of its own
+                at = self.end_index(end)
+                while at > i:
+                    at = parents[at]
+                if at == i:
+                    found.append(
+                        f"hangs is for joints that no closure holds, and {self.closure_name(k)} "
+                        f"ties {end.link}: leave it out, loops find where the joint stands"
+                    )
+                    break
+        return found
 
     def _place_problems(self, i: int, at: float) -> list[str]:
         """What is wrong with a place along a link."""

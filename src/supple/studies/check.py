@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
+from ..architectures.assembling import resolve
 from ..architectures.base import NEAR
+from ..architectures.hanging import not_at_rest
 from ..architectures.kinds import architecture_of
 from ..arguments import checked
 from ..beams.varying import VaryingBeam
@@ -207,6 +209,7 @@ def check(
     structure = structure_of(robot, asked.at)
     notes = (
         _units(robot)
+        + _swinging(robot, asked.take(asked.theta))
         + _walls(robot)
         + _beams_off_their_rows(robot)
         + _limits(robot, asked)
@@ -387,6 +390,21 @@ def _rods(robot: Robot, asked: RequestedPoses) -> dict[str, float]:
             V -= at @ np.asarray(robot.gravity)
         found[drive.name] = float((V[1] - V[0]) / (2 * h))
     return found
+
+
+def _swinging(robot: Robot, theta: Array) -> list[str]:
+    """Loads on passive joints that stand where they would not stay."""
+    tree = architecture_of(robot)
+    if tree.passive_joints_are_free and not len(tree.joints.passive):
+        return []
+    x, reason = resolve(tree, theta)
+    if reason[0]:
+        return []
+    return [
+        f"{tree.lowered.origins.get(name, name)}.joint: it is passive, no loop holds it, and its "
+        "load does not hang at rest there; with hangs: true it hangs at every pose"
+        for name in not_at_rest(tree, x[0])
+    ]
 
 
 def _units(robot: Robot) -> list[str]:

@@ -61,9 +61,10 @@ Joints = Annotated[
 ]
 
 _IDLE = {"exact": ("elements", "order"), "assumed": ("order",)}
+UNDER_WEIGHT = "under its weight"
 
 
-@options_of("studies.vibration.modes:modes", "count", "method", "elements", "order")
+@options_of("studies.vibration.modes:modes", "count", "method", "elements", "order", "gravity")
 def modes(
     context: typer.Context,
     file: File,
@@ -84,6 +85,8 @@ def modes(
     refuse(context, _IDLE.get(method, ()), f"with --method {method}")
     check_places(plot, save)
     robot = files.load(file)
+    if theory == ALL and asked["gravity"]:
+        raise SuppleError("--gravity is for one theory: leave --theory all out")
     if theory == ALL and save is not None:
         raise SuppleError("--save is for one theory: leave --theory all out, or take --plot")
     if theory is not None and theory != ALL:
@@ -99,6 +102,7 @@ def modes(
     where = configuration_arguments(robot, at, position)
     choice: dict[str, Any] = {"joints": joint_words(joints), **asked, **where}
     if theory == ALL:
+        del choice["gravity"]
         from ...studies.vibration.theories import theories as compare
 
         compared = compare(robot, **choice)
@@ -115,15 +119,15 @@ def modes(
     theories = _theory(found.robot)
     told = theories if isinstance(theories, str) else ", ".join(dict.fromkeys(theories))
     say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
-    say(f"joints {found.joints}, theory {told}, method {found.method}\n")
+    loaded = f", {UNDER_WEIGHT}" if found.gravity else ""
+    say(f"joints {found.joints}{loaded}, theory {told}, method {found.method}\n")
     rows = zip(found.frequency_hz, found.omega, found.kind, strict=True)
     print_table(
         ("mode>", "Hz>", "rad/s>", "kind"),
         [(str(i), digits(hz), digits(w), kind) for i, (hz, w, kind) in enumerate(rows, 1)],
     )
     # what is proven about the frequencies printed
-    zero = found.rigid_modes
-    rigid = f" Beside them {zero} rigid-body mode{'s' * (zero > 1)} at zero." if zero else ""
+    rigid = f" Beside them {found.at_zero('--gravity')}." if found.rigid_modes else ""
     say("\n" + found.proof + rigid)
     tell_places(plot, save)
 
@@ -196,6 +200,7 @@ def _document(found: Modes) -> dict[str, Any]:
         "method": found.method,
         "theory": _theory(found.robot),
         "joints": found.joints,
+        **({"gravity": True} if found.gravity else {}),
         "configuration": found.theta,
         **({} if found.position is None else {"position": found.position}),
         "frequency_hz": found.frequency_hz,

@@ -23,7 +23,7 @@ from ...structure.link_parts import link_beam
 from .path_response import PathResponse
 from .response import Response
 
-__all__ = ["Fields", "about", "fields", "path_fields"]
+__all__ = ["Fields", "about", "fields", "fields_at", "path_fields"]
 
 Array = NDArray[np.float64]
 Found = tuple[Array, Array, Array, Array, Array]
@@ -64,6 +64,11 @@ def fields(run: Response | PathResponse, samples: int = 400, points: int = 13) -
     keep = np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
     near = None if run.near is None else run.near[keep]
     return _fields_of_model(model, run.t[keep], run.q[keep], points, near)
+
+
+def fields_at(model: Model, q: Array, points: int = 13) -> Fields:
+    """Return the links of a Model at states q (T, N), at `points` stations a link."""
+    return _fields_of_model(model, np.zeros(len(q)), q, points, None)
 
 
 def _fields_of_model(model: Model, t: Array, q: Array, points: int, near: Array | None) -> Fields:

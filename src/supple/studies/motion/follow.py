@@ -18,7 +18,7 @@ from ...budget import afford, count_of
 from ...control.matching import trajectory_for
 from ...control.trajectories import Trajectory
 from ...equations.build import build
-from ...equations.equilibrium import hanging
+from ...equations.equilibrium import assembled_pose, hanging
 from ...equations.loaded import loaded_model, tip_loaded_model
 from ...equations.model import Model
 from ...errors import SuppleError
@@ -236,7 +236,7 @@ def _swung(model: SmallMotion, path: Path, total: float, start: str) -> Swinging
             f"start is 'periodic', but {names[0].removeprefix('passive.')} swings freely and need "
             "not repeat with the path: try 'static', with periods= to watch it"
         )
-    q = model.model.chain.pose(path(0.0)[0][: model.model.joints])
+    q = assembled_pose(model.model, path(0.0)[0][: model.model.joints])
     q = hanging(model.model, q) if start == "static" else q
     return SwingingPath(model, path, total, q[model.model.joints :][model.loose])
 

@@ -14,7 +14,7 @@ from ...architectures.kinds import architecture_of
 from ...arguments import as_list, brief, checked
 from ...control.controllers import Controller
 from ...control.sampled import Sampled
-from ...equations.equilibrium import standing, static_state
+from ...equations.equilibrium import assembled_pose, standing, static_state
 from ...equations.functions import slope_of
 from ...equations.loaded import loaded_model
 from ...equations.model import Model
@@ -91,7 +91,7 @@ def linearize(
     >>> loop.period, loop.stable
     (0.002, True)
     """
-    state = model.chain.pose() if q is None else _one_row("q", q)
+    state = assembled_pose(model) if q is None else _one_row("q", q)
     model = standing(model, state.ravel()[: model.joints])
     if q is not None and state.shape == (model.joints,) and model.joints != model.size:
         state = static_state(model, state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +19,13 @@ from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
 from ...structure import Joints, Structure, alike, carrying_nothing, sprung_modes, structure_of
-from ..configuration import joint_names, joint_states, where
+from ..configuration import RequestedPoses, joint_names, joint_states, where
 from .elements import ElementModes, element_modes_everywhere
 from .kinds import energy_shares, told_kind
 from .shapes import Shapes, element_shapes, exact_shapes
+
+if TYPE_CHECKING:
+    from .weighted_modes import WeightedModes
 
 __all__ = ["Method", "Modes", "modes"]
 
@@ -57,7 +60,7 @@ class Modes(Natural, Answer):
         Number of modes at zero frequency, one value or (B,).
     valid, reason : bool and str, or ndarray
         Whether a pose of a batch has an answer, and why not. Its rows of omega and width are NaN.
-    structure, parts
+    structure, parts, rests
         Internal data of the valid poses, from which shapes are computed.
 
     Examples
@@ -80,6 +83,7 @@ class Modes(Natural, Answer):
     reason: Any
     structure: Structure = field(repr=False, compare=False)
     parts: tuple[ElementModes, ...] = field(default=(), repr=False, compare=False)
+    rests: tuple[WeightedModes, ...] = field(default=(), repr=False, compare=False)
 
     labels: ClassVar = {"joint": joint_names}
     dims: ClassVar = {
@@ -103,6 +107,11 @@ class Modes(Natural, Answer):
     }
 
     @property
+    def gravity(self) -> bool:
+        """Whether these are modes about the rest under the robot's weight."""
+        return bool(self.rests)
+
+    @property
     def certified(self) -> bool:
         """Whether the Wittrick-Williams count proves every root to be the one of its number."""
         good = self.width[self.valid]
@@ -121,7 +130,7 @@ class Modes(Natural, Answer):
         told here and one more, at most 64. None where there is none among them, or where the
         description does not say.
         """
-        if self.plane is None or self.omega.ndim > 1:
+        if self.plane is None or self.omega.ndim > 1 or self.rests:
             return None
         most = min(len(self.omega) + 1, MOST_OUT_OF_PLANE)
         count = min(4, most)  # usually among the first ones: shapes of many modes take long
@@ -153,9 +162,22 @@ class Modes(Natural, Answer):
         )
         return float(spatial.frequency_hz[beyond][0]) if beyond.any() else None
 
+    def at_zero(self, option: str = "gravity=True") -> str:
+        """Say how many modes of one configuration are at zero, and which option holds them."""
+        zero = int(self.rigid_modes)
+        told = f"{zero} rigid-body mode{'s' * (zero != 1)} at zero"
+        if self.rests or self.joints != "locked" or not any(self.robot.gravity):
+            return told
+        return f"{told}, which the weight may hold: {option} lists what hangs and swings"
+
     @property
     def proof(self) -> str:
         """What is proven about these frequencies, as a sentence."""
+        if self.rests:
+            return (
+                "About the rest under its weight, motors held; not certified: shape functions on "
+                "every link, frequencies lie at or above the exact ones."
+            )
         if not self.certified:
             good = self.width[self.valid]
             if not good.size or not np.isfinite(good).all():
@@ -185,6 +207,8 @@ class Modes(Natural, Answer):
             raise SuppleError("shapes are of one configuration: ask modes.at(b).shapes")
         if points < 2:
             raise SuppleError(f"points is {points}: give 2 or more stations a link")
+        if self.rests:
+            return self.rests[0].shapes(points)
         if self.parts:
             return element_shapes(self.structure, self.parts[0], points)
         return exact_shapes(self.structure, self.omega, points)
@@ -194,6 +218,8 @@ class Modes(Natural, Answer):
         """What each mode is: where most of its strain energy sits."""
         if self.omega.ndim > 1:
             raise SuppleError("kinds are of one configuration: ask modes.at(b).kind")
+        if self.rests:
+            return list(self.rests[0].kinds)
         varying = any(isinstance(s.beam, VaryingBeam) for s in self.structure.segments)
         if self.method != "exact" or varying:
             return [self.shapes.kind(mode) for mode in range(len(self.omega))]
@@ -219,7 +245,11 @@ class Modes(Natural, Answer):
         each = ("theta", "position", "omega", "width", "rigid_modes", "valid", "reason")
         rows = {key: getattr(self, key)[b] for key in each if getattr(self, key) is not None}
         return replace(
-            self, structure=self.structure.at(own), parts=self.parts[own : own + 1], **rows
+            self,
+            structure=self.structure.at(own),
+            parts=self.parts[own : own + 1],
+            rests=self.rests[own : own + 1],
+            **rows,
         )
 
 
@@ -234,6 +264,7 @@ def modes(
     position: ArrayLike | None = None,
     elements: Annotated[int, whole_number()] = 8,
     order: Annotated[str, one_of("cubic", "quintic")] = "cubic",
+    gravity: bool = False,
 ) -> Modes:
     """Natural frequencies of a robot in one pose or in many.
 
@@ -260,6 +291,10 @@ def modes(
         Elements or assumed modes per link, for the methods ``elements`` and ``assumed``.
     order : {"cubic", "quintic"}
         Order of the finite elements.
+    gravity : bool
+        Modes about the rest under the robot's weight, motors held: what hangs freely hangs there
+        and swings as a pendulum, links that carry load are stiffer or softer. By shape functions
+        (six a link unless `method` says otherwise); not certified.
 
     Returns
     -------
@@ -276,7 +311,8 @@ def modes(
     -----
     Every root is enclosed by counting the natural frequencies below two trial values, by the sign
     count of the dynamic stiffness matrix [Wittrick1971]; none can be missed. The modes are those of
-    the undeformed, unloaded robot.
+    the undeformed, unloaded robot unless `gravity` is asked for: then M x'' + K x = 0 about the
+    static rest q, K the second derivative of the potential of bending, springs and weight there.
 
     Examples
     --------
@@ -291,6 +327,8 @@ def modes(
     """
     asked = where(robot, theta, position)
     joints = joint_states(robot, joints)
+    if gravity:
+        return _under_weight(robot, asked, count, method, joints, (elements, order))
     structure = structure_of(robot, asked.at, joints)
     own = structure.known_numbers
     if not own.bends and not own.sprung:
@@ -329,6 +367,56 @@ def modes(
         asked.take(reason),
         kept,
         found.parts,
+    )
+
+
+def _under_weight(
+    robot: Robot,
+    asked: RequestedPoses,
+    count: int,
+    method: str,
+    joints: Joints,
+    mesh: tuple[int, str],
+) -> Modes:
+    """Modes about the rest of a robot under its weight, with its motors held."""
+    from .weighted_modes import weighted_modes  # knows Models: not for who asks for exact modes
+
+    if joints != "locked":
+        raise SuppleError(
+            "gravity is for robots whose motors hold their joints, which would fall: leave joints "
+            "out, or leave gravity out"
+        )
+    if not any(robot.gravity):
+        raise SuppleError(
+            f"{robot.name} has no gravity: give the robot one, such as gravity: [0, 0, -9.81], or "
+            "leave gravity out"
+        )
+    theta = np.atleast_2d(asked.theta)[asked.good]
+    found, why = weighted_modes(robot, theta, count, method, *mesh)
+    reason = asked.reason.copy()
+    reason[asked.good] = why
+    if asked.single and reason[0]:
+        raise SuppleError(str(reason[0]))
+    omega = np.full((len(reason), count), np.nan)
+    rigid = np.zeros(len(reason), np.int64)
+    rests = tuple(each for each in found if each is not None)
+    omega[reason == ""] = [each.omega for each in rests] or np.zeros((0, count))
+    rigid[reason == ""] = [each.rigid for each in rests]
+    structure = structure_of(robot, asked.at, joints)
+    return Modes(
+        robot,
+        asked.take(asked.theta),
+        None if asked.position is None else asked.take(asked.position),
+        "assumed" if method == "exact" else method,
+        joints,
+        asked.take(omega),
+        asked.take(np.where(np.isnan(omega), np.nan, np.inf)),
+        int(rigid[0]) if asked.single else rigid,
+        asked.take(reason == ""),
+        asked.take(reason),
+        structure.part(np.flatnonzero(np.array(why, object) == "")),
+        (),
+        rests,
     )
 
 

@@ -102,7 +102,14 @@ def _ask(here: Modes, pose: Array, index: int, values: Array) -> Modes:
     count, method, joints = here.omega.shape[-1], here.method, here.joints
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PoseWarning)
-        return modes(here.robot, count=count, method=method, joints=joints, **{key: poses})  # type: ignore[arg-type]
+        return modes(
+            here.robot,
+            count=count,
+            method=method,  # type: ignore[arg-type]
+            joints=joints,
+            gravity=here.gravity,
+            **{key: poses},  # type: ignore[arg-type]
+        )
 
 
 def _reach(here: Modes, pose: Array, index: int, edge: float) -> float:

@@ -40,7 +40,8 @@ class Shapes(Answer):
         displacement, rotation: (modes, n, P, 3), of the sections, link axes.
         share: (modes, n, 7), part of the strain energy per link and kind, in the order of ENERGIES.
         density: (modes, n, P), strain energy per length, J/m, at the mode's peak.
-        planar: whether the robot moves in x-y only.
+        planar: whether the robot moves in x-y only.  swings: what each mode is, "" where its strain
+        energy says it: modes under weight may have nearly none.
         residual: (modes,), largest mismatch of motion and of section forces where beams meet
         bodies and joints, relative to the largest in the mode (nan by elements, which meet there by
         construction).
@@ -60,6 +61,7 @@ class Shapes(Answer):
     density: Array
     residual: Array
     planar: bool
+    swings: tuple[str, ...] = ()
 
     labels: ClassVar = {"link": "names", "energy": tuple(ENERGIES)}
     dims: ClassVar = {
@@ -82,6 +84,8 @@ class Shapes(Answer):
 
     def kind(self, mode: int) -> str:
         """Say what kind of mode it is: the largest share of strain energy and where it sits."""
+        if self.swings and self.swings[mode]:
+            return self.swings[mode]
         return told_kind(self.share[mode], self.names, self.planar)
 
 

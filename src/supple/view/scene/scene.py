@@ -221,6 +221,15 @@ def poses_of(structure: Structure) -> Poses:
     return Poses(structure.p, structure.R @ turns, structure.L)
 
 
+def drawn_poses(modes: Modes, each: Sequence[Shapes]) -> Poses:
+    """Link frames of modes with these shapes; under weight they are those of the robot at rest."""
+    if not modes.gravity:
+        return poses_of(modes.structure)
+    p = np.array([shapes.position[:, 0] for shapes in each])
+    R = np.array([shapes.R for shapes in each])
+    return Poses(p, R, np.array([shapes.x[:, -1] for shapes in each]))
+
+
 def track_of(poses: Poses, motion: Array, energy: Array, **more: Any) -> Track:
     """Return a Track of poses, with motion (V, M, n, P, 6) and energy (V, M, n, P) as they are."""
     # Signs of (V, n, 4) such that neighbours are near; the first has its w positive
@@ -351,7 +360,8 @@ def modes_scene(
     """Return the modes of one configuration, with what was computed along its coordinates."""
     if modes.omega.ndim > 1:
         return sweep_scene(modes)
-    poses, shapes = poses_of(modes.structure), modes.shape(points)
+    shapes = modes.shape(points)
+    poses = drawn_poses(modes, [shapes])
     still = track_of(
         poses,
         np.concatenate([shapes.displacement, shapes.rotation], axis=-1)[None],
@@ -371,6 +381,7 @@ def modes_scene(
     if modes.plane is not None and modes.out_of_plane_hz is not None:
         proof += f"; out of it the lowest is {modes.out_of_plane_hz:.4g} Hz"
     proof = proof if modes.certified else "uncertified"
+    proof = f"under its weight, {proof}" if modes.gravity else proof
     return frame_scene(
         modes.robot,
         poses,
@@ -393,7 +404,7 @@ def _nearby(part: ModesAlongCoordinate, own: float) -> Track:
         trust = f"{between}; frequencies between them are off by at most {100 * part.error:.1g} %"
     motion, energy, kinds = _align_signs(part.shapes)
     return track_of(
-        poses_of(part.found.structure),
+        drawn_poses(part.found, part.shapes),
         motion,
         energy,
         kind="joint",
@@ -437,8 +448,9 @@ def sweep_scene(
         raise SuppleError(f"x has shape {at.shape}: give one value for each configuration")
     kept = np.linspace(0, total - 1, min(total, most or total)).round().astype(int)
     each = [modes.at(b).shape(POINTS) for b in kept.tolist()]
-    every = poses_of(modes.structure)
-    poses, at = Poses(every.p[kept], every.R[kept], every.L[kept]), at[kept]
+    poses, at = drawn_poses(modes, each), at[kept]
+    if not modes.gravity:
+        poses = Poses(poses.p[kept], poses.R[kept], poses.L[kept])
     motion, energy, kinds = _align_signs(each)
     track = track_of(
         poses,

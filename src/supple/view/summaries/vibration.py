@@ -28,14 +28,15 @@ def modes_text(found: Any) -> str:
     if np.ndim(found.valid):
         return _modes_of_batch(found)
     where = configuration(found.robot, found.theta, found.position)
-    title = f"Modes of {name} at {where}: joints {found.joints}, method {found.method}"
+    loaded = ", under its weight" if found.gravity else ""
+    title = f"Modes of {name} at {where}: joints {found.joints}{loaded}, method {found.method}"
     rows = [
         (str(mode), number(hz, 6), kind)
         for mode, (hz, kind) in enumerate(zip(found.frequency_hz, found.kind, strict=True), 1)
     ]
     lines = [title, *table(("mode", "Hz", "kind"), rows)]
     if found.rigid_modes:
-        lines.append(f"  and {found.rigid_modes} rigid-body modes at zero")
+        lines.append(f"  and {found.at_zero()}")
     lines.append(f"  {found.proof}")
     return "\n".join(lines)
 
