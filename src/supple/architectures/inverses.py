@@ -1,4 +1,4 @@
-"""Joint coordinates that put the tip at a pose: what each family answers to `solve`."""
+"""Joint coordinates that put the tip at a pose: inverse kinematics of each family."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .tree import Tree
 __all__ = ["NearestTries", "nearest", "solve_arm", "solve_delta", "solve_tree"]
 
 Array = NDArray[np.float64]
-REACHED = 1e-10  # of the arm's reach, and rad: a pose met to rounding
-APART = 1e-6  # rad or m: solutions nearer to each other are one
+POSE_TOLERANCE = 1e-10  # of the arm's reach, and rad: a pose met to rounding
+SAME_SOLUTION = 1e-6  # rad or m: solutions nearer to each other are one
 STARTS = (-0.3, -0.8, -1.3, 0.3, 0.8)  # motor angles, rad; those not assembled are left out
-ROUNDS = (15, 48)  # starts drawn at random, more of them while none arrives
+RANDOM_STARTS = (15, 48)  # in the first round, and in the second where none reached the pose
 
 
 def solve_arm(
@@ -37,46 +37,64 @@ def solve_arm(
         low, high = _span(robot)
         first = np.asarray(np.where((low <= 0) & (high >= 0), 0.0, (low + high) / 2))
     answers: dict[int, JointSolution] = {}
-    for b, p in enumerate(P):
+    for b, place in enumerate(P):
         turn = None if R is None else R[b]
-        found = serial_inverse.closed_form(robot, p, turn)
+        found = serial_inverse.closed_form(robot, place, turn)
         if found is None:
             break
-        tries = serial_inverse.errors(robot, _into_limits(robot, found, first), p, turn)
+        tries = serial_inverse.errors(robot, _into_limits(robot, found, first), place, turn)
         if _reaches_goal(robot, tries).any():
-            answers[b] = _answer(robot, p, turn, first, tries, "closed form")
-    open_ = [b for b in range(len(P)) if b not in answers]
-    rng, (low, high) = np.random.default_rng(20160), _span(robot)
-    ended: dict[int, list[Array]] = {b: [] for b in open_}
-    starts = first[None]
-    for count in ROUNDS:
-        starts = np.vstack([starts, rng.uniform(low, high, (count, len(low)))])
-        rows, size = np.repeat(open_, len(starts)).astype(int), len(starts)
-        turns = None if R is None else R[rows]
-        tries = serial_inverse.least_squares(
-            robot, P[rows], turns, np.tile(starts, (len(open_), 1))
-        )
-        met, still = _reaches_goal(robot, tries), []
-        for k, b in enumerate(open_):
-            own = slice(k * size, (k + 1) * size)
-            ended[b].append(tries.theta[own])
-            if not met[own].any():
-                still.append(b)
-        open_, starts = still, starts[:0]
-        if not open_:
-            break
-    for b, thetas in ended.items():
+            answers[b] = _answer(robot, place, turn, first, tries, "closed form")
+
+    unsolved = [b for b in range(len(P)) if b not in answers]
+    for b, thetas in _search(robot, P, R, first, unsolved).items():
         turn = None if R is None else R[b]
-        near = _into_limits(robot, np.vstack(thetas), first)
+        near = _into_limits(robot, thetas, first)
         tries = serial_inverse.errors(robot, near, P[b], turn)
         answers[b] = _answer(robot, P[b], turn, first, tries, "least squares")
     return [answers[b] for b in range(len(P))]
 
 
+def _search(
+    robot: SerialRobot, P: Array, R: Array | None, first: Array, unsolved: list[int]
+) -> dict[int, Array]:
+    """Where searches for some poses end, (tries, joints) each, from `first` and random starts."""
+    rng = np.random.default_rng(20160)
+    low, high = _span(robot)
+    ends: dict[int, list[Array]] = {b: [] for b in unsolved}
+    open_poses = unsolved
+    starts = first[None]
+    for count in RANDOM_STARTS:
+        starts = np.vstack([starts, rng.uniform(low, high, (count, len(low)))])
+        per_pose = len(starts)
+
+        # All open poses from all starts at once, pose by pose
+        pose_of_try = np.repeat(open_poses, per_pose).astype(int)
+        turns = None if R is None else R[pose_of_try]
+        all_starts = np.tile(starts, (len(open_poses), 1))
+        tries = serial_inverse.least_squares(robot, P[pose_of_try], turns, all_starts)
+        reached = _reaches_goal(robot, tries)
+        not_reached = []
+        for k, b in enumerate(open_poses):
+            own = slice(k * per_pose, (k + 1) * per_pose)
+            ends[b].append(tries.theta[own])
+            if not reached[own].any():
+                not_reached.append(b)
+
+        open_poses = not_reached
+        starts = starts[:0]
+        if not open_poses:
+            break
+    return {b: np.vstack(thetas) for b, thetas in ends.items()}
+
+
 def _reaches_goal(robot: SerialRobot, tries: serial_inverse.Tries) -> NDArray[np.bool_]:
-    close = REACHED * max(serial_inverse.reach(robot), 1.0)
-    met: NDArray[np.bool_] = (tries.position_error <= close) & (tries.rotation_error <= REACHED)
-    return met
+    """Whether each try meets its pose, (B,)."""
+    close = POSE_TOLERANCE * max(serial_inverse.reach(robot), 1.0)
+    is_near = tries.position_error <= close
+    is_aligned = tries.rotation_error <= POSE_TOLERANCE
+    reached: NDArray[np.bool_] = is_near & is_aligned
+    return reached
 
 
 def _answer(
@@ -88,15 +106,22 @@ def _answer(
     method: str,
 ) -> JointSolution:
     """Sort what was found: solutions by their distance from the start, else the nearest pose."""
-    met = _reaches_goal(robot, tries)
-    solutions = _distinct(tries.theta[met], first)
+    reached = _reaches_goal(robot, tries)
+    solutions = _distinct(tries.theta[reached], first)
     size = serial_inverse.reach(robot)
-    k = int(np.argmin((tries.position_error / size) ** 2 + tries.rotation_error**2))
-    theta = solutions[0] if len(solutions) else tries.theta[k]
+    nearest_try = int(np.argmin((tries.position_error / size) ** 2 + tries.rotation_error**2))
+    theta = solutions[0] if len(solutions) else tries.theta[nearest_try]
     at = serial_inverse.errors(robot, theta[None], p, R)
-    away, turned = float(at.position_error[0]), float(at.rotation_error[0])
-    each = np.maximum(tries.position_error, tries.rotation_error)
-    return JointSolution(theta, solutions, away, turned, bool(met.any()), method, tries.theta, each)
+    return JointSolution(
+        theta,
+        solutions,
+        float(at.position_error[0]),
+        float(at.rotation_error[0]),
+        bool(reached.any()),
+        method,
+        tries.theta,
+        np.maximum(tries.position_error, tries.rotation_error),
+    )
 
 
 def solve_delta(robot: DeltaRobot, p: Array, start: ArrayLike | None) -> JointSolution:
@@ -104,9 +129,9 @@ def solve_delta(robot: DeltaRobot, p: Array, start: ArrayLike | None) -> JointSo
     first = None if start is None else np.array(vector(3)("start", start))
     if delta.reachable(robot.with_("motor.limits", None), p)[0]:
         # leg by leg; those outside the motors' limits and those that coincide are left out
-        each = delta.inverse(robot, p, "all")[0, :, :, 0]
+        angles = delta.inverse(robot, p, "all")[0, :, :, 0]
         low, high = robot.motor.limits or (-np.inf, np.inf)
-        inside = each[((each >= low) & (each <= high)).all(axis=1)]
+        inside = angles[((angles >= low) & (angles <= high)).all(axis=1)]
         _, kept = np.unique(inside.round(12), axis=0, return_index=True)
         solutions = np.asarray(inside[np.sort(kept)])
     else:
@@ -148,27 +173,38 @@ def nearest(robot: DeltaRobot, position: Array) -> NearestTries:
     """
     from scipy.optimize import minimize
 
-    L1, L2 = robot.upper.length or 0.0, robot.lower.length or 0.0
-    axes, out = leg_axes(robot), robot.base_radius - robot.platform.radius
-    size = L1 + L2
+    L1 = robot.upper.length or 0.0
+    L2 = robot.lower.length or 0.0
+    axes = leg_axes(robot)
+    offset = robot.base_radius - robot.platform.radius
+    size = L1 + L2  # P is scaled by it: x = [P / size, phi]
 
     def rods(x: Array) -> tuple[Array, Array]:
-        c, s = np.cos(x[3:]), np.sin(x[3:])
-        C = (out + L1 * c)[:, None] * axes[:, :, 0] - (L1 * s)[:, None] * axes[:, :, 2]
-        turned = -(L1 * s)[:, None] * axes[:, :, 0] - (L1 * c)[:, None] * axes[:, :, 2]
-        away = size * x[:3] - C
-        slope = np.hstack([2 * size * away, np.diag(-2 * (away * turned).sum(axis=1))])
-        return ((away**2).sum(axis=1) - L2**2) / size**2, slope / size**2
+        """Scaled |P - C|^2 - L2^2 of the three legs, and its Jacobian."""
+        c = np.cos(x[3:])
+        s = np.sin(x[3:])
+        C = (offset + L1 * c)[:, None] * axes[:, :, 0] - (L1 * s)[:, None] * axes[:, :, 2]
+        C_slope = -(L1 * s)[:, None] * axes[:, :, 0] - (L1 * c)[:, None] * axes[:, :, 2]
+        rod = size * x[:3] - C
+        residual = (rod**2).sum(axis=1) - L2**2
+        by_place = 2 * size * rod
+        by_angle = np.diag(-2 * (rod * C_slope).sum(axis=1))
+        return residual / size**2, np.hstack([by_place, by_angle]) / size**2
 
     goal = position / size
+
+    def squared_distance(x: Array) -> tuple[float, Array]:
+        gap = x[:3] - goal
+        return (gap**2).sum(), np.append(2 * gap, np.zeros(3))
+
     low, high = robot.motor.limits or (-np.pi, np.pi)
     found = []
     for angle in {float(np.clip(a, low, high)) for a in STARTS}:
         start = np.full(3, angle)
-        if np.hypot(out + L1 * np.cos(angle), 0) > L2:
+        if np.hypot(offset + L1 * np.cos(angle), 0) > L2:
             continue
         solved = minimize(
-            lambda x: (((x[:3] - goal) ** 2).sum(), np.append(2 * (x[:3] - goal), np.zeros(3))),
+            squared_distance,
             np.append(direct(robot, start)[0] / size, start),
             jac=True,
             method="SLSQP",
@@ -185,7 +221,8 @@ def nearest(robot: DeltaRobot, position: Array) -> NearestTries:
 
 def solve_tree(m: Tree, p: Array, R: Array | None, start: ArrayLike | None) -> JointSolution:
     """Return theta for one pose by Newton's method from a start; refused where it fails."""
-    name, motors = m.robot.name, m.form.motors
+    name = m.robot.name
+    motors = m.form.motors
     if not motors:
         raise SuppleError(f"{name} has no motor: forward says where its tip is")
     if start is not None:
@@ -194,32 +231,38 @@ def solve_tree(m: Tree, p: Array, R: Array | None, start: ArrayLike | None) -> J
     if reason[0]:
         raise SuppleError(f"start: {reason[0]}")
     place = p[None, :2] if m.planar else p[None]
-    x, far = posing.configurations_of_tip(m, place, None if R is None else R[None], first[0])
+    x, distance = posing.configurations_of_tip(m, place, None if R is None else R[None], first[0])
     theta = x[0, m.driven]
     reason = assembling.resolve(m, theta)[1]
-    names = ", ".join(f"{value:.6g}" for value in p)
-    if far[0] > REACHED * m.size or reason[0]:
-        told = reason[0] or f"the nearest pose tried is {far[0]:.3g} m away"
-        raise SuppleError(f"position {names} is not reached by {name} from its start: {told}")
+    position = ", ".join(f"{value:.6g}" for value in p)
+    if distance[0] > POSE_TOLERANCE * m.size or reason[0]:
+        why = reason[0] or f"the nearest pose tried is {distance[0]:.3g} m away"
+        raise SuppleError(f"position {position} is not reached by {name} from its start: {why}")
+
     joints = {link.name: link.joint for link in m.form.links}
-    for value, name in zip(theta, motors, strict=True):
-        joint = joints.get(name)
+    for value, motor in zip(theta, motors, strict=True):
+        joint = joints.get(motor)
         if joint is None or joint.limits is None:
             continue
         if not joint.limits[0] <= value <= joint.limits[1]:
-            word = f"length of {name}" if joint.type == "prismatic" else f"joint of {name}"
-            unit = "m" if joint.type == "prismatic" else "rad"
+            slides = joint.type == "prismatic"
+            coordinate = f"length of {motor}" if slides else f"joint of {motor}"
+            unit = "m" if slides else "rad"
             raise SuppleError(
-                f"position {names} needs {word} at {value:.6g} {unit}, beyond its limits"
+                f"position {position} needs {coordinate} at {value:.6g} {unit}, beyond its limits"
             )
-    one, zero = theta[None], np.zeros(1)
-    return JointSolution(theta, one, 0.0, 0.0, True, "Newton's method", one, zero)
+    solutions = theta[None]
+    return JointSolution(
+        theta, solutions, 0.0, 0.0, True, "Newton's method", solutions, np.zeros(1)
+    )
 
 
 def _span(robot: SerialRobot) -> tuple[Array, Array]:
-    """Where starts are drawn: the limits, or a full turn."""
+    """Interval of each joint from which starts are drawn: its limits, or a full turn."""
     low, high = serial_inverse.box(robot)
-    return np.where(np.isfinite(low), low, -np.pi), np.where(np.isfinite(high), high, np.pi)
+    low = np.where(np.isfinite(low), low, -np.pi)
+    high = np.where(np.isfinite(high), high, np.pi)
+    return low, high
 
 
 def _into_limits(robot: SerialRobot, theta: Array, first: Array) -> Array:
@@ -229,7 +272,8 @@ def _into_limits(robot: SerialRobot, theta: Array, first: Array) -> Array:
     """
     low, high = serial_inverse.box(robot)
     turning = np.array([link.joint.type == "revolute" for link in robot.moving])
-    turn, slack = 2 * np.pi, 1e-12
+    turn = 2 * np.pi
+    slack = 1e-12
     near = theta - turn * np.round((theta - first) / turn) * turning
     for limit, side in ((low, 1), (high, -1)):
         over = np.where(turning & np.isfinite(limit), side * (limit - near), 0.0)
@@ -243,6 +287,7 @@ def _distinct(theta: Array, first: Array) -> Array:
     order = np.argsort(np.linalg.norm(theta - first, axis=1), kind="stable")
     kept: list[Array] = []
     for row in theta[order]:
-        if not any(np.abs(row - other).max(initial=0.0) < APART for other in kept):
+        distances = [np.abs(row - other).max(initial=0.0) for other in kept]
+        if min(distances, default=np.inf) >= SAME_SOLUTION:
             kept.append(row)
     return np.array(kept).reshape(-1, theta.shape[1])

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from .assembling import newton, refusal_reasons, solve_closures
-from .closing import Loop
+from .closing import Loop, Turn
 from .tree import SHUT, Tree, place_links
 
 __all__ = ["configurations_of_tip", "configurations_of_tip_motion", "inverse"]
 
 Array = NDArray[np.float64]
-STEP = 1e-3  # rad or m, of differences along a motion
-LEAP = 0.5  # largest step of Newton's method: radians, or parts of the mechanism's size
+DIFFERENCE_STEP = 1e-3  # rad or m, of differences along a motion
+MAX_STEP = 0.5  # of Newton's method: radians, or parts of the mechanism's size
 
 
 def inverse(m: Tree, position: ArrayLike) -> tuple[Array, NDArray[np.object_]]:
@@ -27,26 +27,29 @@ def inverse(m: Tree, position: ArrayLike) -> tuple[Array, NDArray[np.object_]]:
     """
     k = 2 if m.form.planar else 3
     if len(m.driven) != k:
+        motors = "1 motor" if len(m.driven) == 1 else f"{len(m.driven)} motors"
         raise SuppleError(
-            f"position has {k} coordinates and {m.form.name} {len(m.driven)} "
-            f"motor{'' if len(m.driven) == 1 else 's'}: position is for "
+            f"position has {k} coordinates and {m.form.name} {motors}: position is for "
             "mechanisms that have as many motors; give theta"
         )
     try:
         P = np.atleast_2d(np.asarray(position, float))
     except (TypeError, ValueError):
         P = np.empty((0, 0))
-    if P.ndim != 2 or P.shape[1] not in (k, 3) or (P.shape[1] == 3 and k == 2 and P[:, 2].any()):
+    has_shape = P.ndim == 2 and P.shape[1] in (k, 3)
+    leaves_plane = has_shape and k == 2 and P.shape[1] == 3 and P[:, 2].any()
+    if not has_shape or leaves_plane:
         raise SuppleError(f"position must be {k} numbers of the tip, or an array (B, {k})")
     P = P[:, :k]
     reason = np.full(len(P), "", object)
     reason[~np.isfinite(P).all(axis=1)] = "position holds a value that is not finite: give numbers"
     x = np.repeat(m.start[None], len(P), axis=0)
     good = np.flatnonzero(reason == "")
-    x[good], far = configurations_of_tip(m, P[good], None, m.start)
-    for b in good[far > 1e3 * SHUT * m.size]:
+    x[good], distance = configurations_of_tip(m, P[good], None, m.start)
+    missed = distance > 1e3 * SHUT * m.size
+    for b in good[missed]:
         reason[b] = f"position {P[b].tolist()} is out of reach of {m.form.name}: try one nearer"
-    good = good[far <= 1e3 * SHUT * m.size]
+    good = good[~missed]
     if len(good):
         x[good] = newton(m, x[good])[0]
         reason[good] = refusal_reasons(m, x[good])
@@ -57,89 +60,112 @@ def configurations_of_tip(m: Tree, P: Array, R: Array | None, start: Array) -> t
     """Return whole configurations whose tip is at P (B, 2 or 3), turned as R (B, 3, 3), if given.
 
     Newton's method on all coordinates from a whole configuration, closures and tip together, the
-    shortest step where there are more motors than needed; and how far it missed, (B,), m.
+    shortest step where there are more motors than needed. Also returns by how far the tip missed,
+    (B,), m.
     """
-    x = np.repeat(solve_closures(m, start[None])[0] if m.loops else start[None], len(P), axis=0)
-    last, active = np.full(len(P), np.inf), np.arange(len(P))  # each by itself, as in `newton`
+    first = solve_closures(m, start[None])[0] if m.loops else start[None]
+    x = np.repeat(first, len(P), axis=0)
+    last_size = np.full(len(P), np.inf)
+    active = np.arange(len(P))  # configurations still iterated, each on its own as in `newton`
     for _ in range(60):
         g, J = _with_tip(m, x[active], P[active], None if R is None else R[active])
         size = np.abs(g).max(axis=1, initial=0.0)
-        settled = (size <= SHUT) & ((size >= 0.5 * last[active]) | (size <= 1e-15))
-        last[active] = size
+        stopped_falling = (size >= 0.5 * last_size[active]) | (size <= 1e-15)
+        settled = (size <= SHUT) & stopped_falling
+        last_size[active] = size
+
         step = -np.einsum("bzr,br->bz", np.linalg.pinv(J, rcond=1e-8), g)
-        step /= np.maximum(np.abs(step).max(axis=1, keepdims=True) / LEAP, 1.0)
-        x[active[~settled]] += step[~settled]
+        step /= np.maximum(np.abs(step).max(axis=1, keepdims=True) / MAX_STEP, 1.0)
         active = active[~settled]
+        x[active] += step[~settled]
         if not len(active):
             break
-    return x, np.abs(_with_tip(m, x, P, R)[0]).max(axis=1, initial=0.0) * m.size
+    residual, _ = _with_tip(m, x, P, R)
+    return x, np.abs(residual).max(axis=1, initial=0.0) * m.size
 
 
 def configurations_of_tip_motion(
     m: Tree, near: Array, place: Array, rate: Array, second: Array
 ) -> tuple[Array, ...]:
-    """Return whole configurations x, x', x'' (B, ..) whose tip moves as asked, (B, 2 or 3) each.
+    """Return whole configurations x, x', x'' (B, ..) of a motion of the tip, (B, 2 or 3) each.
 
     Newton's method from `near` (B, ..); rows of closures and tip, r(x) = [g, p(x) - P] = 0, give
     J x' = [0, P'] and J x'' = [0, P''] - (dJ/dt) x', the last by differences of fourth order.
     """
-    x, missed = near.copy(), np.inf
+    x = near.copy()
+    residual_size = np.inf
     for _ in range(20):
-        r, J = _with_tip(m, x, place, None)
-        x = x - np.einsum("bzr,br->bz", np.linalg.pinv(J, rcond=1e-10), r)
-        last, missed = missed, float(np.abs(r).max(initial=0.0))
-        if missed <= SHUT and missed >= last / 2:
+        residual, J = _with_tip(m, x, place, None)
+        x = x - np.einsum("bzr,br->bz", np.linalg.pinv(J, rcond=1e-10), residual)
+        last_size = residual_size
+        residual_size = float(np.abs(residual).max(initial=0.0))
+        if residual_size <= SHUT and residual_size >= last_size / 2:
             break
-    J = _with_tip(m, x, place, None)[1]
-    back, k = np.linalg.pinv(J, rcond=1e-10), place.shape[1]
 
-    def solved(asked: Array, drift: Array | float) -> Array:
-        rows = np.zeros(J.shape[:2])
-        rows[:, -k:] = asked / m.size
-        return np.asarray(np.einsum("bzr,br->bz", back, rows - drift))
+    def jacobian(at: Array) -> Array:
+        return _with_tip(m, at, place, None)[1]
 
-    xd = solved(rate, 0.0)
-    # a step so short that a motor turns by STEP at most
-    h = STEP / np.maximum(np.abs(xd).max(axis=1), 1e-30)[:, None]
-    one, two = (
-        _with_tip(m, x + s * h * xd, place, None)[1] - _with_tip(m, x - s * h * xd, place, None)[1]
-        for s in (1, 2)
-    )
-    slope = (8 * one - two) / (12 * h[..., None])
-    return x, xd, solved(second, np.einsum("brz,bz->br", slope, xd))
+    J = jacobian(x)
+    J_inverse = np.linalg.pinv(J, rcond=1e-10)
+    tip_rows = slice(-place.shape[1], None)
+
+    rows = np.zeros(J.shape[:2])
+    rows[:, tip_rows] = rate / m.size
+    xd = np.einsum("bzr,br->bz", J_inverse, rows)
+
+    # dJ/dt, by a step so short that no motor turns by more than DIFFERENCE_STEP
+    h = DIFFERENCE_STEP / np.maximum(np.abs(xd).max(axis=1), 1e-30)[:, None]
+    inner_difference = jacobian(x + h * xd) - jacobian(x - h * xd)
+    outer_difference = jacobian(x + 2 * h * xd) - jacobian(x - 2 * h * xd)
+    J_rate = (8 * inner_difference - outer_difference) / (12 * h[..., None])
+
+    rows = np.zeros(J.shape[:2])
+    rows[:, tip_rows] = second / m.size
+    xdd = np.einsum("bzr,br->bz", J_inverse, rows - np.einsum("brz,bz->br", J_rate, xd))
+    return x, np.asarray(xd), np.asarray(xdd)
 
 
 def _with_tip(m: Tree, x: Array, P: Array, R: Array | None) -> tuple[Array, Array]:
-    """Openings of the closures, and how far the tip is from P and R, with their derivatives."""
+    """Residuals of the closures and of the tip's pose, (B, rows), with their derivatives.
+
+    The pose is a closure of the tip with the base, at P and, if given, turned as R.
+    """
     g, J = m.openings(x)
-    n, tip, k = len(m.joints.coordinates), m.form.tip_index, P.shape[1]
+    n = len(m.joints.coordinates)
+    tip = m.form.tip_index
+    k = P.shape[1]
     moved = place_links(m, x)
-    axes, at = moved.frame(tip, None, np.eye(3), np.zeros(3))
-    tied = np.eye(3)[:, 2:] if m.form.planar else np.eye(3)
-    none, zero = np.zeros((3, 0)), np.zeros(3)
+    tip_axes, tip_place = moved.frame(tip, None, np.eye(3), np.zeros(3))
+    turn: Turn
+    if R is None:
+        turn = "none"
+        turning_axes = np.zeros((3, 0))
+    else:
+        turn = "fixed"
+        turning_axes = np.eye(3)[:, 2:] if m.form.planar else np.eye(3)
+    zero = np.zeros(3)
     pose = Loop(
-        "tip",
-        (-1, tip),
-        (None, None),
-        np.zeros((2, 3, 3)),
-        np.zeros((2, 3)),
-        np.eye(3)[:, :k],
-        "none" if R is None else "fixed",
-        none if R is None else tied,
-        zero,
-        zero,
-        False,
-        None,
-        False,
+        name="tip",
+        ends=(-1, tip),
+        at=(None, None),
+        R=np.zeros((2, 3, 3)),
+        p=np.zeros((2, 3)),
+        E=np.eye(3)[:, :k],
+        turn=turn,
+        T=turning_axes,
+        a=zero,
+        b=zero,
+        rod=False,
+        length=None,
+        motor=False,
     )
-    turned = np.broadcast_to(np.eye(3), (len(x), 3, 3)) if R is None else R
+    axes = np.broadcast_to(np.eye(3), (len(x), 3, 3)) if R is None else R
     place = np.concatenate([P, np.zeros((len(P), 3 - k))], axis=1)
-    base = np.broadcast_to(np.eye(3), (len(x), 3, 3))
-    near = pose.opening(base if R is None else turned, place, axes, at)
+    opened = pose.opening(axes, place, tip_axes, tip_place)
     rows = np.zeros((len(x), pose.rows, x.shape[1]))
-    rows[:, :, :n] = near.G_b @ moved.jacobian(tip, None, at)
+    rows[:, :, :n] = opened.G_b @ moved.jacobian(tip, None, tip_place)
     scale = np.where(np.arange(pose.rows) < k, m.size, 1.0)
     return (
-        np.concatenate([g, near.g / scale], axis=1),
+        np.concatenate([g, opened.g / scale], axis=1),
         np.concatenate([J, rows / scale[:, None]], axis=1),
     )

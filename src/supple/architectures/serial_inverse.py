@@ -19,9 +19,9 @@ from .serial import place
 __all__ = ["Tries", "box", "closed_form", "errors", "least_squares", "reach"]
 
 Array = NDArray[np.float64]
-STEPS = 100
-LONGEST = 1.0  # rad, or of the reach: no step is longer
-DONE = 1e-13  # of f's root: no digit is left to gain
+MAX_ITERATIONS = 100
+MAX_STEP = 1.0  # rad or m
+CONVERGED_ROOT = 1e-13  # of the square root of f: only rounding remains
 
 
 class Tries(NamedTuple):
@@ -33,40 +33,42 @@ class Tries(NamedTuple):
 
 
 def reach(robot: SerialRobot, least: float = 1.0) -> float:
-    """Return how far the tip can be from the first joint at most, m: all parts end to end.
+    """Return the largest possible distance of the tip from the first joint, m.
 
-    `least` where that is nothing: by default a length to measure with.
+    All parts end to end; `least` where that is zero, so that one may divide by it.
     """
-    parts = [(link.length or 0.0) for link in robot.links]
-    parts += [float(np.linalg.norm(link.joint.mount.xyz)) for link in robot.links[1:]]
-    return sum(parts) or least
+    lengths = [(link.length or 0.0) for link in robot.links]
+    lengths += [float(np.linalg.norm(link.joint.mount.xyz)) for link in robot.links[1:]]
+    return sum(lengths) or least
 
 
 def box(robot: SerialRobot) -> tuple[Array, Array]:
     """Return the lowest and highest joint coordinates, (joints,) each; infinite without limits.
 
-    A sliding link stays between a thousandth of its length and its length outside.
+    Of a sliding link at least a thousandth and at most all of its length is outside.
     """
-    low, high = [], []
+    low = []
+    high = []
     for link in robot.moving:
-        a, b = robot.limits(link) or (-np.inf, np.inf)
+        lowest, highest = robot.limits(link) or (-np.inf, np.inf)
         if link.joint.type == "prismatic":
-            a, b = max(a, 1e-3 * (link.length or 0.0)), min(b, link.length or 0.0)
-        low.append(a)
-        high.append(b)
+            length = link.length or 0.0
+            lowest = max(lowest, 1e-3 * length)
+            highest = min(highest, length)
+        low.append(lowest)
+        high.append(highest)
     return np.array(low), np.array(high)
 
 
 def errors(robot: SerialRobot, theta: Array, position: Array, rotation: Array | None) -> Tries:
-    """Return how far the tip is from the pose asked for, at joint coordinates (B, joints)."""
+    """Return the errors of the tip's pose at joint coordinates (B, joints)."""
     placed = place(robot, theta)
-    away = np.linalg.norm(position - placed.tip, axis=-1)
-    turned = np.zeros(len(theta))
+    position_error = np.linalg.norm(position - placed.tip, axis=-1)
+    rotation_error = np.zeros(len(theta))
     if rotation is not None:
-        turned = np.linalg.norm(
-            rotation_vector(rotation @ np.swapaxes(placed.R[:, -1], 1, 2)), axis=-1
-        )
-    return Tries(theta, away, turned)
+        remaining_turn = rotation @ np.swapaxes(placed.R[:, -1], 1, 2)
+        rotation_error = np.linalg.norm(rotation_vector(remaining_turn), axis=-1)
+    return Tries(theta, position_error, rotation_error)
 
 
 class _Model(NamedTuple):
@@ -87,20 +89,28 @@ def _model(
     part is a I + (1 - a) u u', a = |phi|/2 cot(|phi|/2), u = phi / |phi|.
     """
     placed = place(robot, theta)
-    jointed = [(i, k) for i, k in enumerate(robot.links) if k.joint.type != "fixed"]
-    B, n = len(theta), len(jointed)
-    V, W = np.zeros((B, n, 3)), np.zeros((B, n, 3))
+    jointed = [(i, link) for i, link in enumerate(robot.links) if link.joint.type != "fixed"]
+    B = len(theta)
+    n = len(jointed)
+
+    # Columns of the geometric Jacobian
+    V = np.zeros((B, n, 3))
+    W = np.zeros((B, n, 3))
     for j, (i, link) in enumerate(jointed):
         if link.joint.type == "prismatic":
             V[:, j] = placed.R[:, i, :, 0]
         else:
             W[:, j] = placed.R[:, i] @ link.joint.direction
             V[:, j] = cross(W[:, j], placed.tip - placed.p[:, i])
-    away = (position - placed.tip) / l
+    # The part of the position
+    gap = (position - placed.tip) / l
     V = V / l
-    f, gradient = (away**2).sum(-1) / 2, -np.einsum("bjx,bx->bj", V, away)
-    bent = np.einsum("bijx,bx->bij", cross(W[:, :, None], V[:, None]), away)
-    H = V @ np.swapaxes(V, 1, 2) - np.triu(bent) - np.swapaxes(np.triu(bent, 1), 1, 2)
+    f = (gap**2).sum(-1) / 2
+    gradient = -np.einsum("bjx,bx->bj", V, gap)
+    second = np.einsum("bijx,bx->bij", cross(W[:, :, None], V[:, None]), gap)
+    H = V @ np.swapaxes(V, 1, 2) - np.triu(second) - np.swapaxes(np.triu(second, 1), 1, 2)
+
+    # The part of the attitude
     if rotation is not None:
         phi = rotation_vector(rotation @ np.swapaxes(placed.R[:, -1], 1, 2))
         half = np.linalg.norm(phi, axis=-1) / 2
@@ -109,12 +119,16 @@ def _model(
         Wu = np.einsum("bjx,bx->bj", W, u)
         H += a[:, None, None] * (W @ np.swapaxes(W, 1, 2))
         H += (1 - a)[:, None, None] * Wu[:, :, None] * Wu[:, None, :]
-        turning = np.triu(np.einsum("bijx,bx->bij", cross(W[:, :, None], W[:, None]), phi), 1) / 2
-        H -= turning + np.swapaxes(turning, 1, 2)
-        f, gradient = f + (phi**2).sum(-1) / 2, gradient - np.einsum("bjx,bx->bj", W, phi)
+        products = np.einsum("bijx,bx->bij", cross(W[:, :, None], W[:, None]), phi)
+        half_products = np.triu(products, 1) / 2
+        H -= half_products + np.swapaxes(half_products, 1, 2)
+        f = f + (phi**2).sum(-1) / 2
+        gradient = gradient - np.einsum("bjx,bx->bj", W, phi)
+
     if robot.coupling is not None:  # joints that follow others, linearly
         G = robot.coupling[0]
-        gradient, H = gradient @ G, G.T @ H @ G
+        gradient = gradient @ G
+        H = G.T @ H @ G
     return _Model(f, gradient, H)
 
 
@@ -137,7 +151,7 @@ def least_squares(
     shift = np.full(len(theta), 1e-3)
 
     active = np.arange(len(theta))  # the searches that go on
-    for _ in range(STEPS):
+    for _ in range(MAX_ITERATIONS):
         # Coordinates at a limit that f would push out are fixed
         q = theta[active]
         at_low = (q <= low) & (gradient[active] > 0)
@@ -148,8 +162,8 @@ def least_squares(
         # A search ends at the target, at a stationary point, or where no step pays
         distance = np.sqrt(f[active])
         largest_pull = np.abs(pull).max(axis=1, initial=0.0)
-        going = (distance > DONE) & (shift[active] < 1e9)
-        going &= largest_pull > DONE * np.maximum(distance, DONE)
+        going = (distance > CONVERGED_ROOT) & (shift[active] < 1e9)
+        going &= largest_pull > CONVERGED_ROOT * np.maximum(distance, CONVERGED_ROOT)
         active = active[going]
         fixed = fixed[going]
         pull = pull[going]
@@ -167,7 +181,7 @@ def least_squares(
         along_vectors = np.einsum("bij,bi->bj", vectors, pull) / curvature
         step = -np.einsum("bij,bj->bi", vectors, along_vectors)
         longest = np.abs(step).max(axis=1, keepdims=True)
-        step = step * free * np.minimum(1.0, LONGEST / np.maximum(longest, 1e-300))
+        step = step * free * np.minimum(1.0, MAX_STEP / np.maximum(longest, 1e-300))
 
         # Try it where it promises to lower f
         pays = -np.einsum("bj,bj->b", pull, step) > 1e-16 * f[active]
@@ -192,13 +206,14 @@ def least_squares(
 def closed_form(robot: SerialRobot, position: Array, rotation: Array | None) -> Array | None:
     """Return every solution (S, joints) of an arm whose turning axes are parallel, or None.
 
-    Two joints reach a place, three a place and an attitude. Across the axes, with a from the first
-    joint to the second, b from there to the point w that is wanted (the tip, or the third joint):
+    Two joints reach a place, three a place and an attitude. In the plane across the axes, with a
+    from the first joint to the second, b from there to the goal w (the tip, or the third joint):
     |w|^2 = a^2 + b^2 + 2 a b cos(q2 + angle(b) - angle(a)). None: another kind of arm.
     """
-    moving, wanted = robot.moving, 2 if rotation is None else 3
+    moving = robot.moving
+    joints_needed = 2 if rotation is None else 3
     turning = all(link.joint.type == "revolute" for link in moving)
-    if robot.coupling is not None or len(moving) != wanted or not turning:
+    if robot.coupling is not None or len(moving) != joints_needed or not turning:
         return None
     placed = place(robot, np.zeros(len(moving)))
     at = [i for i, link in enumerate(robot.links) if link.joint.type != "fixed"]
@@ -206,29 +221,34 @@ def closed_form(robot: SerialRobot, position: Array, rotation: Array | None) -> 
     signs = axes @ axes[0]
     if np.abs(np.abs(signs) - 1).max() > 1e-14:
         return None
-    # Two unit vectors that stand on an axis and on each other, right-handed
+    # Unit vectors x and y across the axis, right-handed; points become complex numbers
     axis = axes[0]
     x = np.eye(3)[int(np.argmin(np.abs(axis)))]
     x = x - (x @ axis) * axis
     x = x / np.linalg.norm(x)
     y = axis_rotation(axis, np.pi / 2) @ x
-    flat = [complex(p @ x, p @ y) for p in (*placed.p[0, at], placed.tip[0])]
-    w, last = complex(position @ x, position @ y), 0.0
+    joints_and_tip = [complex(p @ x, p @ y) for p in (*placed.p[0, at], placed.tip[0])]
+    w = complex(position @ x, position @ y)
+    total_turn = 0.0
     if rotation is not None:
         turn = rotation @ placed.R[0, -1].T
-        last = float(np.arctan2(y @ turn @ x, x @ turn @ x))
-        w -= (flat[3] - flat[2]) * np.exp(1j * last)
-    a, b, w = flat[1] - flat[0], flat[2] - flat[1], w - flat[0]
+        total_turn = float(np.arctan2(y @ turn @ x, x @ turn @ x))
+        w -= (joints_and_tip[3] - joints_and_tip[2]) * np.exp(1j * total_turn)
+    a = joints_and_tip[1] - joints_and_tip[0]
+    b = joints_and_tip[2] - joints_and_tip[1]
+    w = w - joints_and_tip[0]
     if not abs(a) or not abs(b):
         return None
     cosine = (abs(w) ** 2 - abs(a) ** 2 - abs(b) ** 2) / (2 * abs(a) * abs(b))
     if abs(cosine) > 1 + 1e-12:
         return np.empty((0, len(moving)))
     bend = np.arccos(np.clip(cosine, -1, 1))
-    found = []
-    for turned in {bend, -bend}:
-        second = turned - np.angle(b) + np.angle(a)
+    solutions = []
+    for signed_bend in {bend, -bend}:
+        second = signed_bend - np.angle(b) + np.angle(a)
         first = np.angle(w) - np.angle(a + b * np.exp(1j * second))
-        third = [last - first - second] if rotation is not None else []
-        found.append(np.array([first, second, *third]) * signs)
-    return np.array(found)
+        angles = [first, second]
+        if rotation is not None:
+            angles.append(total_turn - first - second)
+        solutions.append(np.array(angles) * signs)
+    return np.array(solutions)

@@ -7,7 +7,7 @@ follows from the one before by integrals along x alone, taken on Gauss points of
 the properties are resolved to rounding. The states converge for every omega, like
 (wave number L)^(4k) / (4k)!; the stiffness does up to the first clamped frequency of the beam.
 So a link is cut into pieces that are proven to have no clamped frequency up to twice the highest
-omega asked for: their count is zero, and what is left out of a series falls like 4^-k.
+requested omega: their count is zero, and the truncation error of a series falls like 4^-k.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -31,10 +32,9 @@ __all__ = ["CLAMPED_FREQUENCY_MARGIN", "StiffnessSeries", "cut_places", "series_
 
 Array = NDArray[np.float64]
 STIFFNESS_TERMS = 32  # of the stiffness in omega^2: (1/4)^27 is rounding
-STATE_TERMS = 14  # of the states: a piece is at most 1.1 half waves long, 3.4^56 / 56! is nothing
-CLAMPED_FREQUENCY_MARGIN = (
-    2.0  # no clamped frequency of a piece lies below this times the highest omega asked for
-)
+STATE_TERMS = 14  # of the states: a piece is at most 1.1 half waves long, 3.4^56 / 56! is 1e-45
+# Clamped frequencies of a piece lie above this times the highest requested omega
+CLAMPED_FREQUENCY_MARGIN = 2.0
 MAX_PIECES = 2000
 # Rows of the state (u, v, w, phi, psi_y, psi_z, then forces) that one motion uses, and the sign by
 # which its rotation and moment enter; columns of the properties: compliances, inertias.
@@ -88,16 +88,11 @@ class StiffnessSeries:
         edges = beam.edges()
         t = panel_nodes()[0]
         rows = [beam.on_panel((a + b) / 2 + (b - a) / 2 * t) for a, b in pairwise(edges)]
-        self.beam, self.panels = beam, Panels(edges, np.array(rows))
-        self.soft = [bool(np.isfinite(rows[0][0, k[0]])) for _, _, k, _ in MOTIONS]
-        # Unit of omega^2, a power of four, so that no power of it leaves the range: about the
-        # first clamped frequency, terms are then at most of the size of the first ones
-        slow = self.slowest()
-        pairs = ((slow.EA, slow.m), (slow.GJ, slow.rIp))
-        first = [(math.pi / slow.L) ** 2 * stiff / heavy for stiff, heavy in pairs if heavy]
-        first += [(math.pi / slow.L) ** 4 * stiff / slow.m for stiff in slow.EI if slow.m]
-        known = [value for value in first if 0 < value < math.inf]
-        self.unit = 4.0 ** round(math.log(min(known), 4)) if known else 1.0
+        self.beam = beam
+        self.panels = Panels(edges, np.array(rows))
+        # which motions can deform at all: their first stiffness is finite
+        self.soft = [bool(np.isfinite(rows[0][0, columns[0]])) for _, _, columns, _ in MOTIONS]
+        self.unit = _unit_of_omega_squared(self.slowest())
         self._states: dict[int, tuple[list[Array], list[Array]]] = {}
         self._forms: dict[tuple[int, int], Array] = {}
         self._curves: dict[float, Array] = {}
@@ -109,37 +104,53 @@ class StiffnessSeries:
         """
         along, ends = self._states.setdefault(plane, ([], []))
         while len(along) < terms:
-            # The next term; the first is the beam without inertia, started by unit states
-            before = along[-1] if along else None
-            rows, integral = self.panels.rows, self.panels.integral
-            soft, heavy = [(*columns, 0)[:2] for columns in MOTIONS[plane][2:]]
-            c = 1 / rows[..., soft[0], None]
-            size = len(MOTIONS[plane][0])
-            half = size // 2
-            here, end = np.zeros((*rows.shape[:2], size, size)), np.zeros((size, size))
-            first = np.eye(size) if before is None else np.zeros((size, size))
-            load = (
-                -self.unit * rows[..., heavy[0], None] * (0 if before is None else before[:, :, 0])
-            )
-            force, far = integral(load + np.zeros(size))
-            here[:, :, half], end[half] = force + first[half], far + first[half]
-            if size == 4:
-                turn = (
-                    -self.unit
-                    * rows[..., heavy[1], None]
-                    * (0 if before is None else before[:, :, 1])
-                )
-                moment, far = integral(turn - here[:, :, 2])
-                here[:, :, 3], end[3] = moment + first[3], far + first[3]
-                slope, far = integral(c * here[:, :, 3])
-                here[:, :, 1], end[1] = slope + first[1], far + first[1]
-                moved, far = integral(here[:, :, 1] + here[:, :, 2] / rows[..., soft[1], None])
-            else:
-                moved, far = integral(c * here[:, :, half])
-            here[:, :, 0], end[0] = moved + first[0], far + first[0]
-            along.append(here)
+            y, end = self._next_term(plane, along[-1] if along else None)
+            along.append(y)
             ends.append(end)
         return along[:terms], ends[:terms]
+
+    def _next_term(self, plane: int, before: Array | None) -> tuple[Array, Array]:
+        """The term after `before`, at the points (p, n, s, s) and at the end (s, s).
+
+        The first term is the beam without inertia, started by unit states.
+        """
+        rows = self.panels.rows
+        integral = self.panels.integral
+        motion_rows, _, stiffness_columns, inertia_columns = MOTIONS[plane]
+        size = len(motion_rows)
+        half = size // 2
+        y = np.zeros((*rows.shape[:2], size, size))
+        end = np.zeros((size, size))
+        start = np.eye(size) if before is None else np.zeros((size, size))
+
+        # Force: Q' = -omega^2 m v, or N' = -omega^2 m u
+        deflection: Any = 0 if before is None else before[:, :, 0]
+        load = -self.unit * rows[..., inertia_columns[0], None] * deflection
+        force, force_at_end = integral(load + np.zeros(size))
+        y[:, :, half] = force + start[half]
+        end[half] = force_at_end + start[half]
+
+        compliance = 1 / rows[..., stiffness_columns[0], None]
+        if size == 4:
+            # M' = -Q - omega^2 r psi,  psi' = c M,  v' = psi + s Q
+            rotation: Any = 0 if before is None else before[:, :, 1]
+            inertia_moment = -self.unit * rows[..., inertia_columns[1], None] * rotation
+            moment, moment_at_end = integral(inertia_moment - y[:, :, 2])
+            y[:, :, 3] = moment + start[3]
+            end[3] = moment_at_end + start[3]
+
+            slope, slope_at_end = integral(compliance * y[:, :, 3])
+            y[:, :, 1] = slope + start[1]
+            end[1] = slope_at_end + start[1]
+
+            shear = y[:, :, 2] / rows[..., stiffness_columns[1], None]
+            moved, moved_at_end = integral(y[:, :, 1] + shear)
+        else:
+            # u' = N / EA
+            moved, moved_at_end = integral(compliance * y[:, :, half])
+        y[:, :, 0] = moved + start[0]
+        end[0] = moved_at_end + start[0]
+        return y, end
 
     def form(self, plane: int, terms: int) -> Array:
         """Return the dynamic stiffness, (terms, s, s) over (root, d), of (omega^2 / unit)^k.
@@ -151,50 +162,58 @@ class StiffnessSeries:
         """
         key = (plane, terms)
         if key not in self._forms:
-            size = len(MOTIONS[plane][0])
-            half, L = size // 2, self.beam.L
-            out = np.zeros((terms, size, size))
-            E = np.zeros((terms, size, size))
-            known = min(terms, STATE_TERMS if self.soft[plane] else 2)
-            E[:known] = self.states(plane, known)[1]
-            A, B, C, D = (
-                E[:, :half, :half],
-                E[:, :half, half:],
-                E[:, half:, :half],
-                E[:, half:, half:],
-            )
-            X = np.eye(half)
-            X[0, 1:] = L
-            if not self.soft[plane]:
-                if terms > 1:
-                    out[1, :half, :half] = X.T @ C[1]
-                self._forms[key] = out
-            else:
-                inverse = np.zeros_like(B)
-                inverse[0] = np.linalg.inv(B[0])
-                for k in range(1, terms):
-                    inverse[k] = -inverse[0] @ np.einsum(
-                        "jab,jbc->ac", B[1 : k + 1], inverse[k - 1 :: -1]
-                    )
-                rise, lift = A.copy(), X.T @ D
-                rise[0], lift[0] = 0.0, 0.0
-                across = _product(lift, inverse)
-                out[:, :half, :half] = X.T @ C - _product(across, rise)
-                out[:, :half, half:] = across
-                out[:, half:, :half] = across.swapaxes(1, 2)
-                out[:, half:, half:] = _product(D, inverse)
-                self._forms[key] = (out + out.swapaxes(1, 2)) / 2
+            self._forms[key] = self._new_form(plane, terms)
         return self._forms[key]
+
+    def _new_form(self, plane: int, terms: int) -> Array:
+        size = len(MOTIONS[plane][0])
+        half = size // 2
+        form = np.zeros((terms, size, size))
+
+        # States at the end, [[A, B], [C, D]]
+        known = min(terms, STATE_TERMS if self.soft[plane] else 2)
+        E = np.zeros((terms, size, size))
+        E[:known] = self.states(plane, known)[1]
+        A = E[:, :half, :half]
+        B = E[:, :half, half:]
+        C = E[:, half:, :half]
+        D = E[:, half:, half:]
+        X = np.eye(half)
+        X[0, 1:] = self.beam.L
+
+        if not self.soft[plane]:
+            if terms > 1:
+                form[1, :half, :half] = X.T @ C[1]
+            return form
+
+        B_inverse = np.zeros_like(B)
+        B_inverse[0] = np.linalg.inv(B[0])
+        for k in range(1, terms):
+            product = np.einsum("jab,jbc->ac", B[1 : k + 1], B_inverse[k - 1 :: -1])
+            B_inverse[k] = -B_inverse[0] @ product
+
+        # A - X and X'D - 1, whose constant terms are zero
+        A_minus_X = A.copy()
+        A_minus_X[0] = 0.0
+        XD_minus_1 = X.T @ D
+        XD_minus_1[0] = 0.0
+        root_end = _product(XD_minus_1, B_inverse)
+        form[:, :half, :half] = X.T @ C - _product(root_end, A_minus_X)
+        form[:, :half, half:] = root_end
+        form[:, half:, :half] = root_end.swapaxes(1, 2)
+        form[:, half:, half:] = _product(D, B_inverse)
+        return (form + form.swapaxes(1, 2)) / 2
 
     def stiffness(self, w2: float, terms: int = STIFFNESS_TERMS) -> Array:
         """Return the dynamic stiffness (6 + m, 6 + m) over (u_0, allowed d) at one omega^2."""
         whole = np.zeros((12, 12))
         for plane, (rows, signs, _, _) in enumerate(MOTIONS):
-            form, half = self.form(plane, terms), len(rows) // 2
+            half = len(rows) // 2
             powers = (w2 / self.unit) ** np.arange(float(terms))
-            both = np.array([*signs[:half], *signs[:half]])
-            places = [*rows[:half], *(r + 6 for r in rows[:half])]
-            whole[np.ix_(places, places)] = np.tensordot(powers, form, 1) * both[:, None] * both
+            block = np.tensordot(powers, self.form(plane, terms), 1)
+            sign = np.array([*signs[:half], *signs[:half]])
+            places = [*rows[:half], *(row + 6 for row in rows[:half])]
+            whole[np.ix_(places, places)] = block * sign[:, None] * sign
         keep = np.concatenate([np.ones(6, bool), self.beam.active()])
         kept: Array = whole[np.ix_(keep, keep)]
         return kept
@@ -213,14 +232,15 @@ class StiffnessSeries:
             scaled = self.form(plane, STIFFNESS_TERMS) * powers[:, None, None]
             i, j = np.triu_indices(scaled.shape[1])
             columns.append(scaled[:, i, j])
-        # Power series (TERMS, n) on 0 .. 1 in as few terms as rounding asks for
+        # Power series (TERMS, n) on 0 .. 1 in as few terms as rounding allows
         power = np.concatenate(columns, axis=1)
         t, fit, back = _shifted_chebyshev()
-        chebyshev = fit @ (t[:, None] ** np.arange(STIFFNESS_TERMS - 2) @ power[2:])
+        values = t[:, None] ** np.arange(STIFFNESS_TERMS - 2) @ power[2:]
+        chebyshev = fit @ values
         size = np.maximum(np.abs(power[0]), np.abs(power[1])) + 1e-300
-        # they fall evenly: the first that is nothing is the last that is not only rounding
-        nothing = np.flatnonzero((np.abs(chebyshev) <= 2e-16 * size).all(axis=1))
-        keep = max(int(nothing[0]), 1) if len(nothing) else len(chebyshev)
+        # coefficients fall evenly: from the first that is below rounding on, all are
+        negligible = np.flatnonzero((np.abs(chebyshev) <= 2e-16 * size).all(axis=1))
+        keep = max(int(negligible[0]), 1) if len(negligible) else len(chebyshev)
         self._curves[top] = np.concatenate([power[:2], back[:keep, :keep].T @ chebyshev[:keep]])
         return self._curves[top]
 
@@ -232,7 +252,8 @@ class StiffnessSeries:
         powers = (w2[:, None] / self.unit) ** np.arange(STATE_TERMS)
         for plane, (rows, signs, _, _) in enumerate(MOTIONS):
             along, ends = self.states(plane, STATE_TERMS)
-            terms = np.array(ends) if x is None else np.array([self._at(y, [x])[0] for y in along])
+            at_x = ends if x is None else [self._at(y, [x])[0] for y in along]
+            terms = np.array(at_x)
             sign = np.outer(signs, signs)
             block = np.einsum("fk,kab->fab", powers, terms * sign)
             T[np.ix_(range(len(w2)), rows, rows)] = block
@@ -241,16 +262,16 @@ class StiffnessSeries:
     def carry(self, omega: float, x: Array, state: Array, pull: Array | None = None) -> Array:
         """Return the states at x, (P, 12), from the state (12,) at the root.
 
-        pull: an acceleration (3,) of the weight m(x) pull, beside it: what the term of omega^2
-        does to a root that moves by pull.
+        pull: an acceleration (3,) that adds the weight m(x) pull. Its effect is that of the term of
+        omega^2 for a root that moves by pull.
         """
         out = np.zeros((len(x), 12))
         for plane, (rows, signs, _, _) in enumerate(MOTIONS):
             terms = STATE_TERMS if omega else 1
             along, _ = self.states(plane, terms + (pull is not None and not omega))
             start = state[list(rows)] * signs
-            each = omega**2 / self.unit
-            moved = sum(each**k * along[k] @ start for k in range(terms))
+            scaled_omega2 = omega**2 / self.unit
+            moved = sum(scaled_omega2**k * along[k] @ start for k in range(terms))
             if pull is not None and plane < 3:
                 moved = moved + along[1][..., 0] * (pull[plane] / self.unit)
             out[:, list(rows)] = self._at(np.asarray(moved), x) * signs
@@ -258,10 +279,13 @@ class StiffnessSeries:
 
     def _at(self, values: Array, x: ArrayLike) -> Array:
         """Values (p, n, ..) at the points, interpolated at x (P,)."""
-        x, edges = np.asarray(x, float), self.panels.edges
+        x = np.asarray(x, float)
+        edges = self.panels.edges
         panel = np.clip(np.searchsorted(edges, x, "right") - 1, 0, len(edges) - 2)
-        a, b = edges[panel], edges[panel + 1]
-        basis = legendre.legvander((2 * x - a - b) / (b - a), GAUSS_POINTS - 1) @ panel_nodes()[2]
+        a = edges[panel]
+        b = edges[panel + 1]
+        xi = (2 * x - a - b) / (b - a)  # -1 .. 1 on each panel
+        basis = legendre.legvander(xi, GAUSS_POINTS - 1) @ panel_nodes()[2]
         return np.asarray(np.einsum("xn,xn...->x...", basis, values[panel]))
 
     def slowest(self) -> Beam:
@@ -274,8 +298,8 @@ class StiffnessSeries:
         with np.errstate(invalid="ignore"):
             spread = np.nan_to_num(np.abs(series[:, 1:]).sum(axis=1), nan=0.0) * (1 + 1e-12)
         mean = np.where(np.isfinite(self.panels.rows[:, 0]), series[:, 0], np.inf)
-        low, high = (mean - spread).min(axis=0), (mean + spread).max(axis=0)
-        low = np.maximum(low, 1e-300)
+        low = np.maximum((mean - spread).min(axis=0), 1e-300)
+        high = (mean + spread).max(axis=0)
         _, EA, xy, xz, k_xy, k_xz, GJ, *_ = low.tolist()
         m, r_xy, r_xz, r_p = high[[0, 7, 8, 9]].tolist()
         return Beam(self.beam.L, m, EA, (xy, xz), (k_xy, k_xz), GJ, (r_xy, r_xz), r_p)
@@ -283,33 +307,23 @@ class StiffnessSeries:
 
 @lru_cache(maxsize=512)
 def series_of(beam: VaryingBeam) -> StiffnessSeries:
-    """Return the series of a beam, kept for those asked before."""
+    """Return the series of a beam, cached."""
     return StiffnessSeries(beam)
 
 
 @lru_cache(maxsize=512)
 def cut_places(beam: VaryingBeam, omega: float) -> tuple[float, ...]:
-    """Return where to cut a beam so that no piece has a clamped frequency up to AHEAD omega.
+    """Return where to cut a beam so that no piece has a clamped frequency up to twice omega.
 
-    Each span between stations is cut evenly, into as few pieces as will do.
+    Each span between stations is cut evenly, into as few pieces as suffice.
     """
     cuts = [0.0]
     for a, b in zip((0.0, *beam.breaks), (*beam.breaks, beam.L), strict=True):
-        n, short = 1, False
-        while not short:
-            at = np.linspace(a, b, n + 1).tolist()
-            for p, q in pairwise(at):  # until one may have a clamped frequency
-                slow = series_of(beam.part(p, q)).slowest()
-                short = (
-                    beam_stiffness(
-                        np.array(slow.at([0.0])[0]), slow.L, CLAMPED_FREQUENCY_MARGIN * omega
-                    )[1]
-                    == 0
-                )
-                if not short:
-                    break
-            if short:
-                cuts += at[1:]
+        n = 1
+        while True:
+            places = np.linspace(a, b, n + 1).tolist()
+            if all(_piece_is_short(beam, start, stop, omega) for start, stop in pairwise(places)):
+                cuts += places[1:]
                 break
             n += 1 + n // 4
             if n + len(cuts) > MAX_PIECES:
@@ -320,6 +334,30 @@ def cut_places(beam: VaryingBeam, omega: float) -> tuple[float, ...]:
     return tuple(cuts)
 
 
+def _piece_is_short(beam: VaryingBeam, start: float, stop: float, omega: float) -> bool:
+    """Whether a piece has no clamped frequency up to the margin times omega."""
+    bound = series_of(beam.part(start, stop)).slowest()
+    numbers = np.array(bound.at([0.0])[0])
+    _, clamped_count = beam_stiffness(numbers, bound.L, CLAMPED_FREQUENCY_MARGIN * omega)
+    return clamped_count == 0
+
+
+def _unit_of_omega_squared(bound: Beam) -> float:
+    """A power of four near the first clamped frequency squared.
+
+    In this unit no power of omega^2 overflows, and no term is much larger than the first ones.
+    """
+    wave_number = math.pi / bound.L
+    squares = []
+    for stiffness, inertia in ((bound.EA, bound.m), (bound.GJ, bound.rIp)):
+        if inertia:
+            squares.append(wave_number**2 * stiffness / inertia)
+    if bound.m:
+        squares += [wave_number**4 * stiffness / bound.m for stiffness in bound.EI]
+    usable = [square for square in squares if 0 < square < math.inf]
+    return 4.0 ** round(math.log(min(usable), 4)) if usable else 1.0
+
+
 @lru_cache(maxsize=1)
 def _shifted_chebyshev() -> tuple[Array, Array, Array]:
     """Points t (n,) of 0 .. 1, values there to T_k(2 t - 1) (n, n), these to powers of t (n, n)."""
@@ -328,7 +366,8 @@ def _shifted_chebyshev() -> tuple[Array, Array, Array]:
     fit = 2 / n * np.cos(np.outer(np.arange(n), angle))
     fit[0] /= 2
     power = np.zeros((n, n))
-    power[0, 0], power[1, :2] = 1.0, (-1.0, 2.0)
+    power[0, 0] = 1.0
+    power[1, :2] = (-1.0, 2.0)
     for k in range(2, n):  # T_(k+1) = 2 (2 t - 1) T_k - T_(k-1)
         power[k] = -2 * power[k - 1] - power[k - 2]
         power[k, 1:] += 4 * power[k - 1, :-1]
@@ -337,4 +376,5 @@ def _shifted_chebyshev() -> tuple[Array, Array, Array]:
 
 def _product(a: Array, b: Array) -> Array:
     """The product of two power series of matrices, (terms, ., .)."""
-    return np.array([np.einsum("jab,jbc->ac", a[: k + 1], b[k::-1]) for k in range(len(a))])
+    terms = [np.einsum("jab,jbc->ac", a[: k + 1], b[k::-1]) for k in range(len(a))]
+    return np.array(terms)

@@ -1,8 +1,8 @@
-"""Flexible: the elastic rows of a Model while its joints move as wanted.
+"""Elastic motion of a Model whose joints follow a prescribed motion.
 
     M_ff q_f'' = -(n_f + M_fr u),   u the joint accelerations
 
-is what is left of a closed loop that holds its joints to the path, [Theodore1997] (39).
+are the elastic rows of the equations, [Theodore1997] (39).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class HeldModes:
-    """Frequencies (m,) with the joints held, and mass-normalised shapes (m, m) in columns."""
+    """Frequencies (m,) with the joints locked, and mass-normalised shapes (m, m) in columns."""
 
     omega: Array
     shapes: Array
@@ -36,11 +36,12 @@ class HeldModes:
 
 @dataclass(frozen=True, eq=False)
 class Flexible:
-    """The elastic rows of one model, functions made once.
+    """The elastic rows of one model, compiled once.
 
     Attributes:
-        model: whose rows.  rows: (q, qd, u) to q_f'' and its Jacobians by q_f and q_f'.
-        masses: (q, qd) to M_ff, K_ff and their rates along qd.
+        model: the model.
+        rows: function of (q, qd, u): q_f'' and its Jacobians by q_f and q_f'.
+        masses: function of (q, qd): M_ff, K_ff and their rates along qd.
     """
 
     model: Model
@@ -61,7 +62,8 @@ class Flexible:
         n, m, _ = by_q.shape
         A = np.zeros((n, 2 * m, 2 * m))
         A[:, :m, m:] = np.eye(m)
-        A[:, m:, :m], A[:, m:, m:] = by_q, by_qd
+        A[:, m:, :m] = by_q
+        A[:, m:, m:] = by_qd
         return A
 
     def blocks(self, q: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
@@ -70,7 +72,7 @@ class Flexible:
         return M, K, Md, Kd
 
     def modes(self, q: Array) -> HeldModes:
-        """Return the modes at one state, joints held."""
+        """Return the modes at one state, joints locked."""
         from scipy.linalg import eigh
 
         M, K, *_ = self.masses(q, np.zeros_like(q))
@@ -78,26 +80,29 @@ class Flexible:
         return HeldModes(np.sqrt(value), vector)
 
     def frequencies(self, q: Array) -> Array:
-        """Return natural frequencies (n, m), joints held."""
+        """Return natural frequencies (n, m), joints locked."""
         return np.array([self.modes(x).omega for x in q])
 
     def modal_energies(self, q: Array, eta: Array, etad: Array) -> Array:
         """Return the energies (n, m) of each mode at elastic states (n, m)."""
-        out = []
-        for x, a, b in zip(q, eta, etad, strict=True):
-            modes = self.modes(x)
-            M, *_ = self.masses(x, np.zeros_like(x))
-            c, cd = modes.shapes.T @ M @ a, modes.shapes.T @ M @ b
-            out.append((cd**2 + (modes.omega * c) ** 2) / 2)
-        return np.array(out)
+        energies = []
+        for state, position, velocity in zip(q, eta, etad, strict=True):
+            modes = self.modes(state)
+            M, *_ = self.masses(state, np.zeros_like(state))
+            c = modes.shapes.T @ M @ position
+            cd = modes.shapes.T @ M @ velocity
+            energies.append((cd**2 + (modes.omega * c) ** 2) / 2)
+        return np.array(energies)
 
     def quasi_static(self, q: Array, qd: Array, u: Array) -> Array:
         """Return the elastic state (n, m) at which q_f'' vanishes, q_f' being zero."""
         m = self.model.size - self.model.joints
-        still, slow = q.copy(), qd.copy()
-        still[:, -m:], slow[:, -m:] = 0.0, 0.0
-        push, by_q, _ = self.rows(still, slow, u)
-        found = np.linalg.solve(by_q, -push.reshape(len(q), m)[..., None])
+        unbent_q = q.copy()
+        unbent_qd = qd.copy()
+        unbent_q[:, -m:] = 0.0
+        unbent_qd[:, -m:] = 0.0
+        acceleration, by_q, _ = self.rows(unbent_q, unbent_qd, u)
+        found = np.linalg.solve(by_q, -acceleration.reshape(len(q), m)[..., None])
         return np.asarray(found[..., 0], np.float64)
 
     def forced(self, path: Trajectory, step: float) -> tuple[Array, Array]:
@@ -152,52 +157,73 @@ class Flexible:
         Magnus' method of fourth order: exp(h (A1 + A2)/2 + sqrt(3) h^2 [A2, A1]/12), A at the two
         Gauss points of each step; steps of `phase` rad of the fastest mode, none over a break.
         """
-        # Times whose steps turn the fastest mode by `phase` at most, breaks among them
+        # Times between which the fastest mode turns by `phase` at most, with all breaks
         edges = [0.0, *(t for t in path.breaks if 0 < t < end), end]
         parts = []
-        for a, b in pairwise(edges):
-            t = np.linspace(a, b, 33)
-            rate = self.frequencies(np.array([self.state(r) for r in path(t)[0]]))[:, -1]
-            turned = np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(t))])
-            wanted = np.linspace(0.0, turned[-1], int(np.ceil(turned[-1] / phase)) + 1)
+        for start, stop in pairwise(edges):
+            t = np.linspace(start, stop, 33)
+            theta, *_ = path(t)
+            fastest = self.frequencies(np.array([self.state(angles) for angles in theta]))[:, -1]
+            increments = (fastest[1:] + fastest[:-1]) / 2 * np.diff(t)
+            turned = np.concatenate([[0.0], np.cumsum(increments)])
+            steps = int(np.ceil(turned[-1] / phase))
+            wanted = np.linspace(0.0, turned[-1], steps + 1)
             parts.append(np.interp(wanted, turned, t)[:-1])
         grid = np.concatenate([*parts, [end]])
-        h, r = np.diff(grid)[:, None, None], np.sqrt(3) / 6
-        rest = np.zeros((len(h), self.model.size - self.model.joints))
-        at = []  # system matrices (n, 2 m, 2 m) on the path, unbent
-        for c in (0.5 - r, 0.5 + r):
-            theta, rate_, u = path(grid[:-1] + np.diff(grid) * c)
-            at.append(self.matrices(np.hstack([theta, rest]), np.hstack([rate_, rest]), u))
-        A1, A2 = at
+
+        # System matrices (n, 2 m, 2 m) on the path, unbent, at the Gauss points of the steps
+        h = np.diff(grid)[:, None, None]
+        root = np.sqrt(3) / 6
+        unbent = np.zeros((len(h), self.model.size - self.model.joints))
+        at_nodes = []
+        for node in (0.5 - root, 0.5 + root):
+            theta, rate, acceleration = path(grid[:-1] + np.diff(grid) * node)
+            q = np.hstack([theta, unbent])
+            qd = np.hstack([rate, unbent])
+            at_nodes.append(self.matrices(q, qd, acceleration))
+        A1, A2 = at_nodes
         mean = h * (A1 + A2) / 2 + np.sqrt(3) / 12 * h**2 * (A2 @ A1 - A1 @ A2)
-        steps = exponentials(mean, mean.shape[1] // 2)
-        X = np.eye(steps.shape[1])
-        for step in steps:
+        X = np.eye(mean.shape[1])
+        for step in exponentials(mean, mean.shape[1] // 2):
             X = step @ X
         return X
 
 
 def flexible(model: Model) -> Flexible:
     """Return the elastic rows of a model."""
-    told = "magnus, stability and floquet are for trees; simulate it, by generalised-alpha for long"
-    need_open(model.functions, model.robot.name, told)
-    made: Flexible = model.functions.cached("flexible", _make_flexible, model)
-    return made
+    advice = (
+        "magnus, stability and floquet are for trees; simulate it, by generalised-alpha for long"
+    )
+    need_open(model.functions, model.robot.name, advice)
+    found: Flexible = model.functions.cached("flexible", _make_flexible, model)
+    return found
 
 
 def _make_flexible(model: Model) -> Flexible:
     import casadi as ca
 
-    n, k = model.size, model.joints
-    q, qd, u = ca.SX.sym("q", n), ca.SX.sym("qd", n), ca.SX.sym("u", k)
+    n = model.size
+    k = model.joints
+    q = ca.SX.sym("q", n)
+    qd = ca.SX.sym("qd", n)
+    u = ca.SX.sym("u", k)
     M = model.functions.expression("mass_matrix")(q)[k:, k:]
     K = model.functions.expression("stiffness")(q)[k:, k:]
-    rest = model.functions.expression("inverse_dynamics")(q, qd, ca.vertcat(u, ca.SX.zeros(n - k)))
-    push = ca.vertcat(*solve_positive_definite(M, -rest[k:]))
-    own, names, values = ca.extract_parametric(push, ca.vertcat(q[:k], qd[:k], u))  # joints apart
-    slopes = ca.substitute([ca.jacobian(own, x[k:]) for x in (q, qd)], names, values)
-    rows = ca.Function("rows", [q, qd, u], ca.cse([ca.densify(x) for x in (push, *slopes)]))
-    rates: list[Any] = [ca.reshape(ca.jtimes(ca.vec(X), q, qd), n - k, n - k) for X in (M, K)]
-    parts = [ca.densify(X) for X in (M, K, *rates)]
-    masses = ca.Function("masses", [q, qd], ca.cse(parts))
+
+    # q_f'' = -M_ff^-1 (n_f + M_fr u): inverse dynamics without elastic accelerations
+    qdd = ca.vertcat(u, ca.SX.zeros(n - k))
+    forces = model.functions.expression("inverse_dynamics")(q, qd, qdd)
+    acceleration = ca.vertcat(*solve_positive_definite(M, -forces[k:]))
+
+    # Terms of the joints alone are computed once, outside the Jacobians
+    inner, names, values = ca.extract_parametric(acceleration, ca.vertcat(q[:k], qd[:k], u))
+    jacobians = [ca.jacobian(inner, q[k:]), ca.jacobian(inner, qd[k:])]
+    jacobians = ca.substitute(jacobians, names, values)
+    outputs = [ca.densify(x) for x in (acceleration, *jacobians)]
+    rows = ca.Function("rows", [q, qd, u], ca.cse(outputs))
+
+    matrices: list[Any] = [M, K]
+    for X in (M, K):
+        matrices.append(ca.reshape(ca.jtimes(ca.vec(X), q, qd), n - k, n - k))
+    masses = ca.Function("masses", [q, qd], ca.cse([ca.densify(X) for X in matrices]))
     return Flexible(model, Evaluator(rows), Evaluator(masses))

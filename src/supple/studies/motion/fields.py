@@ -1,4 +1,4 @@
-"""Where every section of every link is during a motion: what a drawing needs of an answer."""
+"""Places and deformations of all links during a motion, as drawings need them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...beams.invariants import strains
 from ...beams.sliding.integrals import spot_fields
-from ...beams.sliding.shapes import Spot
+from ...beams.sliding.shapes import SlidingShapes, Spot
 from ...beams.theory import AnyBeam
 from ...equations.chains.chain import Chain, ChainLink
 from ...equations.closed.coupled import ClosedFunctions
@@ -28,17 +28,21 @@ __all__ = ["Fields", "about", "fields", "fields_at", "path_fields"]
 Array = NDArray[np.float64]
 Found = tuple[Array, Array, Array, Array, Array]
 ALONG_LINK = np.array([1.0, 0.0, 0.0])
-NEAR = 1e-5  # of a sliding link's free length: the step of its strains
+STRAIN_STEP = 1e-5  # of a sliding link's free length, for its strains by differences
 
 
 @dataclass(frozen=True)
 class Fields:
-    """Links in time: T instants, n links, P stations a link.
+    """Links in time: T instants, n links, P stations per link.
 
     Attributes:
-        names: links.  t: (T,).  p: (T, n, 3), roots, base axes.  R: (T, n, 3, 3), link axes in base
-        axes.  L: (T, n).  motion: (T, n, P, 6), elastic displacement and rotation of the sections,
-        link axes.  energy: (T, n, P), strain energy per length, J/m.
+        names: names of the links.
+        t: (T,), s.
+        p: (T, n, 3), roots of the links, base axes, m.
+        R: (T, n, 3, 3), link axes in base axes.
+        L: (T, n), lengths, m.
+        motion: (T, n, P, 6), elastic displacement and rotation of the sections, link axes.
+        energy: (T, n, P), strain energy per length, J/m.
     """
 
     names: tuple[str, ...]
@@ -53,17 +57,21 @@ class Fields:
 def fields(run: Response | PathResponse, samples: int = 400, points: int = 13) -> Fields:
     """Return the links of a run, or of a motion about a path, at about `samples` instants.
 
-    Of a motion about a path see `path_fields`. Of a Response roots lie on the bent arm; motion is
-    what each link adds to its own root. A link's end turns the next one by R_z(psi_z) R_y(psi_y)
-    R_x(phi), whatever the model's own reading of the deflection is. A Delta's platform is its last
-    link, of no length.
+    For a motion about a path see `path_fields`. In a Response the roots lie on the bent arm, and
+    motion is that of each link relative to its own root. A link's end turns the next one by
+    R_z(psi_z) R_y(psi_y) R_x(phi), whichever reading of the deflection the model uses. A Delta's
+    platform is its last link, of no length.
     """
     if isinstance(run, PathResponse):
         return path_fields(run, samples, points)
-    model, count = run.model, len(run.t)
-    keep = np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
+    keep = _evenly_chosen(len(run.t), samples)
     near = None if run.near is None else run.near[keep]
-    return _fields_of_model(model, run.t[keep], run.q[keep], points, near)
+    return _fields_of_model(run.model, run.t[keep], run.q[keep], points, near)
+
+
+def _evenly_chosen(count: int, samples: int) -> NDArray[np.intp]:
+    """Indices of about `samples` of `count` instants, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
 
 
 def fields_at(model: Model, q: Array, points: int = 13) -> Fields:
@@ -72,21 +80,22 @@ def fields_at(model: Model, q: Array, points: int = 13) -> Fields:
 
 
 def _fields_of_model(model: Model, t: Array, q: Array, points: int, near: Array | None) -> Fields:
-    """The links of a Model at states q (T, N), followers of its loops near some (T, w)."""
-    names, functions = tuple(link.name for link in model.chain.links), model.functions
+    """The links of a Model at states q (T, N); near (T, w): guessed dependent coordinates."""
+    names = tuple(link.name for link in model.chain.links)
+    functions = model.functions
     tree, x = functions.tree_coordinates(q, near)
     if not isinstance(functions, ClosedFunctions):
-        return Fields(
-            names, t, *_fields_of_chain(tree or model.chain, _beams(model.robot), x, points)
-        )
+        chain = tree or model.chain
+        return Fields(names, t, *_fields_of_chain(chain, _beams(model.robot), x, points))
+
+    # The tree inside a closed model may have more links: the robot's own and the tip are shown
     loops = functions.loops
-    # the links of the robot, and its tip: a template has more in its tree
-    every = [link.name for link in loops.laws.chain.links]
-    wanted = {*names, every[loops.laws.chain.tip]}
-    shown = [i for i, name in enumerate(every) if name in wanted]
+    all_names = [link.name for link in loops.laws.chain.links]
+    wanted = {*names, all_names[loops.laws.chain.tip]}
+    shown = [i for i, name in enumerate(all_names) if name in wanted]
     found = _fields_of_chain(loops.laws.chain, _beams(loops.robot), x, points)
-    each = [part[:, shown] for part in found]
-    return Fields(tuple(every[i] for i in shown), t, *each)
+    shown_fields = [part[:, shown] for part in found]
+    return Fields(tuple(all_names[i] for i in shown), t, *shown_fields)
 
 
 def _beams(robot: Any) -> list[AnyBeam]:
@@ -104,24 +113,29 @@ def _fields_of_chain(chain: Chain, beams: list[AnyBeam], q: Array, points: int) 
     motion = np.zeros((T, n, points, 6))
     energy = np.zeros((T, n, points))
     ground = _support_motion(chain, -1, q)
-    sections: list[list[tuple[Array, Array]]] = []  # place and axes of the end and the stations
+    # Place and axes, base axes, of the end and the stations of every link
+    sections: list[list[tuple[Array, Array]]] = []
     for i, link in enumerate(chain.links):
         parent = i - 1 if link.parent is None else link.parent
         carrier, carrier_axes = sections[parent][link.carrier] if parent >= 0 else ground
         root, axes = _root_frame(chain, i, q, carrier, carrier_axes)
         L[:, i] = link.inv.length if link.slide is None else q[:, chain.lengths_at[i]]
-        bent, energy[:, i] = _bending_along(link, beams[i], q[:, chain.own(i)], points)
+        own = q[:, chain.own(i)]
+        bent, energy[:, i] = _bending_along(link, beams[i], own, points)
+
         end = bent[:, -1, :3] + L[:, i, None] * ALONG_LINK
-        places = [(end, bent[:, -1, 3:]), *_stations(link, q[:, chain.own(i)], L[:, i])]
-        sections.append(
-            [
-                (root + np.einsum("tij,tj->ti", axes, arm), axes @ _end_rotations(angles))
-                for arm, angles in places
-            ]
-        )
+        end_angles = bent[:, -1, 3:]
+        own_sections = []
+        for arm, angles in [(end, end_angles), *_stations(link, own, L[:, i])]:
+            place = root + np.einsum("tij,tj->ti", axes, arm)
+            own_sections.append((place, axes @ _end_rotations(angles)))
+        sections.append(own_sections)
+
         p[:, i] = root
         R[:, i] = axes @ link.R_SL
-        motion[:, i] = np.concatenate([bent[..., :3] @ link.R_SL, bent[..., 3:] @ link.R_SL], -1)
+        displacement = bent[..., :3] @ link.R_SL
+        rotation = bent[..., 3:] @ link.R_SL
+        motion[:, i] = np.concatenate([displacement, rotation], -1)
     return p, R, L, motion, energy
 
 
@@ -167,32 +181,22 @@ def _stations(link: ChainLink, own: Array, lengths: Array) -> list[tuple[Array, 
 
 def _support_motion(chain: Chain, i: int, q: Array) -> tuple[Array, Array]:
     """(T, 3) and (T, 3, 3): how a bearing or free joint i, or the foundation (-1), moves."""
+    free_joint = chain.links[i].floats if i >= 0 else None
     if i in chain.supports:
-        support, places = chain.supports[i][0], tuple(chain.supports[i][1])
-    elif i >= 0 and (free := chain.links[i].floats) is not None:
-        support, places = free, chain.passive[i]
+        support, coordinates = chain.supports[i][0], tuple(chain.supports[i][1])
+    elif free_joint is not None:
+        support, coordinates = free_joint, chain.passive[i]
     else:
         return np.zeros((len(q), 3)), np.broadcast_to(np.eye(3), (len(q), 3, 3))
-    x = q[:, list(places)[: support.columns.shape[1]]] @ support.columns.T
-    return x[:, :3], _end_rotations(x[:, 3:])
+    own = q[:, list(coordinates)[: support.columns.shape[1]]]
+    moved = own @ support.columns.T
+    return moved[:, :3], _end_rotations(moved[:, 3:])
 
 
 def _bending_along(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Array, Array]:
     """(T, P, 6) displacement and rotation along a link and (T, P) energy, segment axes."""
     if link.slide is not None:
-        # own = [l, eta]: strains by differences
-        l, s = own[:, :1], np.linspace(0, 1, points)
-        before, here, after = (
-            np.einsum("tpak,tk->tpa", link.slide.fields(l, s + step), own[:, 1:])
-            for step in (-NEAR, 0.0, NEAR)
-        )
-        h = NEAR * l[..., None]
-        slope = (after - before) / (2 * h)
-        stiff = np.array([beam.outside(float(out)).at(s * out) for out in l[:, 0]])  # (T, P, 10)
-        modulus = np.where(np.isfinite(stiff), stiff, 0.0)[..., 1:7]
-        sheared = slope[..., 1:3] - here[..., [5, 4]] * np.array([1.0, -1.0])
-        strain = np.concatenate([slope[..., [0, 5, 4]], sheared, slope[..., 3:4]], axis=-1)
-        return here, (modulus * strain**2).sum(axis=-1) / 2
+        return _bending_along_slider(link.slide, beam, own, points)
     if link.shapes is None:
         return np.zeros((len(own), points, 6)), np.zeros((len(own), points))
     x = np.linspace(0, link.inv.length, points)
@@ -203,10 +207,36 @@ def _bending_along(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> t
     return bent, energy
 
 
+def _bending_along_slider(
+    slide: SlidingShapes, beam: AnyBeam, own: Array, points: int
+) -> tuple[Array, Array]:
+    """As `_bending_along`, of a link that slides: own = [l, eta]; strains by differences."""
+    l = own[:, :1]
+    eta = own[:, 1:]
+    s = np.linspace(0, 1, points)
+
+    def section_motion(fractions: Array) -> Array:
+        moved: Array = np.einsum("tpak,tk->tpa", slide.fields(l, fractions), eta)
+        return moved
+
+    here = section_motion(s)
+    difference = section_motion(s + STRAIN_STEP) - section_motion(s - STRAIN_STEP)
+    slope = difference / (2 * (STRAIN_STEP * l[..., None]))
+
+    # Extension, curvatures, shears and twist with their stiffnesses
+    properties = np.array([beam.outside(float(out)).at(s * out) for out in l[:, 0]])  # (T, P, 10)
+    stiffness = np.where(np.isfinite(properties), properties, 0.0)[..., 1:7]
+    shear = slope[..., 1:3] - here[..., [5, 4]] * np.array([1.0, -1.0])
+    strain = np.concatenate([slope[..., [0, 5, 4]], shear, slope[..., 3:4]], axis=-1)
+    return here, (stiffness * strain**2).sum(axis=-1) / 2
+
+
 def _end_rotations(phi: Array) -> Array:
     """(T, 3, 3) rotations R_z R_y R_x of the end sections."""
-    x, y, z = (axis_rotation(axis, phi[:, k]) for k, axis in enumerate(np.eye(3)))
-    return z @ y @ x
+    R_x = axis_rotation((1, 0, 0), phi[:, 0])
+    R_y = axis_rotation((0, 1, 0), phi[:, 1])
+    R_z = axis_rotation((0, 0, 1), phi[:, 2])
+    return R_z @ R_y @ R_x
 
 
 def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fields:
@@ -215,45 +245,59 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     p, R, L are those of the rigid motion; motion is the whole elastic motion of each section away
     from it, X(x) u_root + N(x) w, linear in y, so that it may be drawn larger than it is.
     """
-    count = len(run.t)
-    keep = np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
-    model, y = run.model, run.y[keep]
+    keep = _evenly_chosen(len(run.t), samples)
+    model = run.model
+    t = run.t[keep]
+    y = run.y[keep]
     if not isinstance(model, Ked):
         assert isinstance(model, PathModel)
-        # Of a Model: its bent arm about the straight one
-        led, drawn = run.led[keep], []
-        for each in (0 * y, y):
-            q = model.states((led, led, led), (each,) * 3)[0]
-            drawn.append(
-                _fields_of_model(model.model, run.t[keep], q, points, model.dependent_guess(led, q))
-            )
-        return about(drawn[1], drawn[0])
-    wanted = run.led[keep], *run.path(run.t[keep])[1:]
-    roots, structure = model.roots(*wanted), moving_structure(model.robot, *wanted).structure
-    T, n = len(keep), len(model.meshes)
-    motion, energy = np.zeros((T, n, points, 6)), np.zeros((T, n, points))
+        return _fields_of_path_model(model, t, run.led[keep], y, points)
+
+    motion_of_joints = run.led[keep], *run.path(t)[1:]
+    roots = model.roots(*motion_of_joints)
+    structure = moving_structure(model.robot, *motion_of_joints).structure
+    T = len(keep)
+    n = len(model.meshes)
+    motion = np.zeros((T, n, points, 6))
+    energy = np.zeros((T, n, points))
     for i, (mesh, segment) in enumerate(zip(model.meshes, structure.segments, strict=True)):
         x = np.linspace(0, mesh.L, points)
         root = np.einsum("tck,tk->tc", roots[:, i], y)
-        carry, w = np.array([transport(float(at)) for at in x]), y[:, model.inner[i]]
-        bent = np.einsum("pab,tb->tpa", carry, root) + np.einsum("pak,tk->tpa", mesh.field(x), w)
+        X = np.array([transport(float(at)) for at in x])
+        w = y[:, model.inner[i]]
+        bent = np.einsum("pab,tb->tpa", X, root) + np.einsum("pak,tk->tpa", mesh.field(x), w)
+        displacement = bent[..., :3] @ segment.R_LS.T
+        rotation = bent[..., 3:] @ segment.R_LS.T
+        motion[:, i] = np.concatenate([displacement, rotation], -1)
         force = np.einsum("pak,tk->tpa", mesh.resultants(x), w)
-        turned = [bent[..., k : k + 3] @ segment.R_LS.T for k in (0, 3)]
-        motion[:, i], energy[:, i] = (
-            np.concatenate(turned, -1),
-            (force**2 * mesh.compliances(x) / 2).sum(axis=-1),
-        )
-    axes = structure.R @ np.array([s.R_LS.T for s in structure.segments])
+        energy[:, i] = (force**2 * mesh.compliances(x) / 2).sum(axis=-1)
+    axes = structure.R @ np.array([segment.R_LS.T for segment in structure.segments])
     names = tuple(segment.name for segment in structure.segments)
-    return Fields(names, run.t[keep], structure.p, axes, structure.L, motion, energy)
+    return Fields(names, t, structure.p, axes, structure.L, motion, energy)
+
+
+def _fields_of_path_model(
+    model: PathModel, t: Array, prescribed: Array, y: Array, points: int
+) -> Fields:
+    """Of a Model linearised along its path: the bent arm as a motion about the straight one."""
+
+    def drawn(elastic: Array) -> Fields:
+        motion = (prescribed, prescribed, prescribed)
+        q = model.states(motion, (elastic, elastic, elastic))[0]
+        near = model.dependent_guess(prescribed, q)
+        return _fields_of_model(model.model, t, q, points, near)
+
+    straight = drawn(0 * y)
+    return about(drawn(y), straight)
 
 
 def about(drawn: Fields, rest: Fields) -> Fields:
     """Return the same sections as motions about the poses of `rest`, which may be drawn larger."""
-    x = np.linspace(0, 1, drawn.motion.shape[2])[:, None] * np.array([1.0, 0.0, 0.0])
-    bent, straight = (f.L[:, :, None, None] * x for f in (drawn, rest))
-    there = drawn.p[:, :, None] + _times(drawn.R, bent + drawn.motion[..., :3])
-    moved = _times(rest.R.swapaxes(-1, -2), there - rest.p[:, :, None]) - straight
+    fractions = np.linspace(0, 1, drawn.motion.shape[2])[:, None] * ALONG_LINK
+    along_drawn = drawn.L[:, :, None, None] * fractions
+    along_rest = rest.L[:, :, None, None] * fractions
+    places = drawn.p[:, :, None] + _times(drawn.R, along_drawn + drawn.motion[..., :3])
+    moved = _times(rest.R.swapaxes(-1, -2), places - rest.p[:, :, None]) - along_rest
     R = rest.R.swapaxes(-1, -2) @ drawn.R  # (T, n, 3, 3), small
     skew = (R - R.swapaxes(-1, -2)) / 2
     phi = np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
