@@ -1,9 +1,10 @@
-"""Assembly of a mechanism: the passive coordinates that shut its closures, motors as asked.
+"""Assembly of a mechanism: passive coordinates that close its loops, at given motor coordinates.
 
-Newton's method from `start`, for each configuration on its own: with the closures' openings g(q)
-and their derivative J over the passive coordinates z, z <- z - J^+ g, the step that changes z least
-where rows repeat one another or leave a coordinate free. Where it fails, or where the motors have
-a `start` too, theta is led there from the motors' start by steps and the branch is kept.
+Newton's method from `start`, for each configuration on its own: with the residuals g(q) of the
+closures and their derivative J over the passive coordinates z, z <- z - J^+ g, the step that
+changes z least where rows are redundant or leave a coordinate free. Where it fails, or where the
+motors have a `start` too, theta is moved there from the motors' start in small steps, which stay on
+one branch.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ __all__ = [
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-RANK = 1e-6  # a singular value of J below this, of the largest, lets the mechanism move
-LEAP = 0.5  # largest step of Newton's method: radians, or parts of the mechanism's size
-PACE = 0.2  # largest step of theta on the way from the start, the same
-BEND = 0.05  # what a step along a branch may leave its tangent by: radians, or parts of the size
-NUDGE = 1e-3  # how far a first-order motion is followed to see whether it is a finite one
+# Lengths are measured as parts of the mechanism's size, angles in radians
+RANK_TOLERANCE = 1e-6  # singular values of J below this part of the largest count as zero
+MAX_NEWTON_STEP = 0.5
+MAX_THETA_STEP = 0.2  # on the way from the start
+MAX_TANGENT_ERROR = 0.05  # how far a step along a branch may end from its tangent
+PROBE_STEP = 1e-3  # how far a first-order motion is followed to see whether it is a finite one
 
 
 def resolve(m: Tree, theta: ArrayLike | None = None) -> tuple[Array, NDArray[np.object_]]:
@@ -53,11 +55,14 @@ def resolve_with_clearance(
     """Return what `resolve` does, and the clearance (B,), zero where there is no configuration."""
     names = m.form.motors
     units = ["m" if c.kind == "slide" else "rad" for c in m.joints.coordinates if c.driven]
-    each = zip(names, units + ["m"] * len(m.rods), strict=True)
-    wanted = f"{len(names)} motor coordinates: " + ", ".join(f"{a} ({b})" for a, b in each)
-    wanted = wanted if names else "none, it has no motor"
-    if m.loops and names:
-        wanted += "; a joint without a motor is marked passive: true"
+    units += ["m"] * len(m.rods)
+    if names:
+        listed = ", ".join(f"{name} ({unit})" for name, unit in zip(names, units, strict=True))
+        wanted = f"{len(names)} motor coordinates: {listed}"
+        if m.loops:
+            wanted += "; a joint without a motor is marked passive: true"
+    else:
+        wanted = "none, it has no motor"
     if theta is None:
         for k, c in enumerate(m.joints.coordinates):
             if c.driven and c.kind == "slide" and m.start[k] <= 0:
@@ -65,21 +70,22 @@ def resolve_with_clearance(
         given = m.start[None, m.driven]
     else:
         given = rows_of(theta, len(names), wanted)
-    # Why a theta (B, motors) is none before anything is assembled, empty where it may be one
+    # Refusals (B,) that need no assembly, empty where there is none
     reason = np.full(len(given), "", object)
     reason[~np.isfinite(given).all(axis=1)] = (
         "theta holds a value that is not finite: give plain numbers in radians or metres"
     )
-    for b, k in np.argwhere(given[:, len(names) - len(m.rods) :] <= 0):
-        rod = m.rods[k]
-        length = given[b, len(names) - len(m.rods) + k]
+    rod_lengths = given[:, len(names) - len(m.rods) :]
+    for b, k in np.argwhere(rod_lengths <= 0):
         reason[b] = (
-            f"the length of {rod.name} is {length:g} m: it must be above 0; try another theta"
+            f"the length of {m.rods[k].name} is {rod_lengths[b, k]:g} m: it must be above 0; try "
+            "another theta"
         )
+
     x = np.repeat(m.start[None], len(given), axis=0)
     x[:, m.driven] = given
-    for k, j, times, offset in m.joints.mimics:
-        x[:, k] = times * x[:, j] + offset
+    for k, j, multiplier, offset in m.joints.mimics:
+        x[:, k] = multiplier * x[:, j] + offset
     good = np.flatnonzero(reason == "")
     clearance = np.zeros(len(x))
     if len(good):
@@ -90,92 +96,110 @@ def resolve_with_clearance(
 
 
 def refusal_reasons(m: Tree, x: Array) -> NDArray[np.object_]:
-    """Return why shut configurations (B, ..) are no poses all the same, empty where they are."""
-    return _judged_with_clearance(m, x)[0]
+    """Return why closed configurations (B, ..) are still refused, empty where they are valid."""
+    return _reasons_and_clearance(m, x)[0]
 
 
-def _judged_with_clearance(m: Tree, x: Array) -> tuple[NDArray[np.object_], Array]:
-    """`judged`, and the clearance (B,) by which it was judged."""
+def _reasons_and_clearance(m: Tree, x: Array) -> tuple[NDArray[np.object_], Array]:
+    """`refusal_reasons`, and the clearance (B,) that decides about singular poses."""
     reason = np.full(len(x), "", object)
     clearance = np.ones(len(x))
     if len(x):
-        _strokes(m, x, reason)
-        clearance = _singular(m, x, reason)
+        _refuse_strokes(m, x, reason)
+        clearance = _refuse_singular(m, x, reason)
     return reason, clearance
 
 
-def _strokes(m: Tree, x: Array, reason: NDArray[np.object_]) -> None:
-    """Tell of slides that stand outside their beams, or short of what sits on them, in place."""
+def _refuse_strokes(m: Tree, x: Array, reason: NDArray[np.object_]) -> None:
+    """Write to `reason` where slides are beyond their beams or short of what sits on them."""
     robot = m.form
-    ends = [(robot.end_index(end), end.at) for closure in robot.closures for end in closure.ends]
-    ends += [(up, link.at) for up, link in zip(robot.parents, robot.links, strict=True)]
+    attached: list[tuple[int, float]] = []  # link and place along it
+    for closure in robot.closures:
+        for end in closure.ends:
+            if end.at is not None:
+                attached.append((robot.end_index(end), end.at))
+    for parent, link in zip(robot.parents, robot.links, strict=True):
+        if link.at is not None:
+            attached.append((parent, link.at))
+
     for k, c in enumerate(m.joints.coordinates):
-        link = m.form.links[c.link]
+        if c.kind != "slide":
+            continue
+        link = robot.links[c.link]
         total = link.length or 0.0
-        if c.kind == "slide":
-            low = -np.inf if link.rigid else 0.0
-            for b in np.flatnonzero(((x[:, k] <= low) | (x[:, k] > total)) & (reason == "")):
-                reason[b] = (
-                    f"the free length of {link.name} is {x[b, k]:g} m: it must lie above 0 and at "
-                    f"most at the beam's length {total:g} m; try another theta"
-                )
-            far = max((at for i, at in ends if i == c.link and at is not None), default=-np.inf)
-            for b in np.flatnonzero((x[:, k] < far) & (reason == "")):
-                reason[b] = (
-                    f"the free length of {link.name} is {x[b, k]:g} m, and something sits at "
-                    f"{far:g} m along it: it must be at least as long; try another theta"
-                )
+        lowest = -np.inf if link.rigid else 0.0
+        beyond = (x[:, k] <= lowest) | (x[:, k] > total)
+        for b in np.flatnonzero(beyond & (reason == "")):
+            reason[b] = (
+                f"the free length of {link.name} is {x[b, k]:g} m: it must lie above 0 and at "
+                f"most at the beam's length {total:g} m; try another theta"
+            )
+        farthest = max((at for i, at in attached if i == c.link), default=-np.inf)
+        for b in np.flatnonzero((x[:, k] < farthest) & (reason == "")):
+            reason[b] = (
+                f"the free length of {link.name} is {x[b, k]:g} m, and something sits at "
+                f"{farthest:g} m along it: it must be at least as long; try another theta"
+            )
 
 
 def _close_configurations(m: Tree, x: Array) -> tuple[Array, NDArray[np.object_], Array]:
-    """Shut the closures of configurations (B, ..) whose motors stand as asked.
+    """Close the loops of configurations (B, ..) at their motor coordinates.
 
-    Also why there is none, (B,), and the clearance, (B,).
+    Also returns why there is no solution, (B,), and the clearance, (B,).
     """
     reason = np.full(len(x), "", object)
-    if m.loops and len(m.joints.passive):
-        ways = (
-            (_continue_from_start, solve_closures)
-            if m.starts_with_motors
-            else (solve_closures, _continue_from_start)
-        )
-        first, done = ways[0](m, x)
+    has_passive = bool(len(m.joints.passive))
+    if m.loops and has_passive:
+        first_method, second_method = solve_closures, _continue_from_start
+        if m.starts_with_motors:
+            first_method, second_method = second_method, first_method
+        found, done = first_method(m, x)
         if not done.all():
-            again, shut = ways[1](m, x[~done])
-            first[~done] = np.where(shut[:, None], again, first[~done])
-            done[~done] = shut
+            again, closed = second_method(m, x[~done])
+            found[~done] = np.where(closed[:, None], again, found[~done])
+            done[~done] = closed
     else:
-        first, done = x, np.abs(m.openings(x)[0]).max(axis=1, initial=0.0) <= 1e3 * SHUT
+        found = x
+        done = np.abs(m.openings(x)[0]).max(axis=1, initial=0.0) <= 1e3 * SHUT
+
+    # Where they cannot be closed: open them as little as possible, then try once more
     failed = np.flatnonzero(~done)
-    first[np.ix_(failed, m.driven)] = x[np.ix_(failed, m.driven)]
-    # Open the closures as little as possible, in the mean square, where they cannot be shut
-    rest = first[failed]
-    z = m.joints.passive
-    for _ in range(100 if len(z) and len(rest) else 0):
-        g, J = m.openings(rest)
-        A = J[:, :, z]
-        normal = A.swapaxes(1, 2) @ A + 0.03 * np.eye(len(z))
-        rest[:, z] -= np.linalg.solve(normal, np.einsum("brz,br->bz", A, g)[..., None])[..., 0]
-    first[failed] = rest
-    if len(failed) and len(m.joints.passive):
-        again, shut = solve_closures(m, first[failed])
-        first[failed[shut]], done[failed] = again[shut], shut
+    if len(failed):
+        found[np.ix_(failed, m.driven)] = x[np.ix_(failed, m.driven)]
+        if has_passive:
+            found[failed] = _least_open(m, found[failed])
+            again, closed = solve_closures(m, found[failed])
+            found[failed[closed]] = again[closed]
+            done[failed] = closed
     for b in np.flatnonzero(~done):
-        nearest = first[b]
-        at = np.round(x[b, m.driven], 6).tolist()
+        theta = np.round(x[b, m.driven], 6).tolist()
         advice = _how_to_assemble(m, x[b]) if len(x) == 1 else "try another theta"
-        reason[b] = f"theta {at} cannot be assembled: closure {m.worst(nearest)}; {advice}"
+        reason[b] = f"theta {theta} cannot be assembled: closure {m.worst(found[b])}; {advice}"
+
     good = np.flatnonzero(done)
     clearance = np.zeros(len(x))
-    reason[good], clearance[good] = _judged_with_clearance(m, first[good])
-    return first, reason, clearance
+    reason[good], clearance[good] = _reasons_and_clearance(m, found[good])
+    return found, reason, clearance
+
+
+def _least_open(m: Tree, x: Array) -> Array:
+    """Configurations (B, ..) whose closures are open as little as possible, in the mean square."""
+    x = x.copy()
+    z = m.joints.passive
+    for _ in range(100):
+        g, J = m.openings(x)
+        A = J[:, :, z]
+        normal = A.swapaxes(1, 2) @ A + 0.03 * np.eye(len(z))
+        gradient = np.einsum("brz,br->bz", A, g)
+        x[:, z] -= np.linalg.solve(normal, gradient[..., None])[..., 0]
+    return x
 
 
 def well_conditioned_inverses(J: Array) -> tuple[Array, Bools]:
     """Return inverses (B, n, n) of square matrices, and which of them are far from singular (B,).
 
-    Far is what the sizes of a matrix and of its inverse prove: its smallest singular value is above
-    1e-5 of its largest. An inverse takes a fifth of the time that singular values take.
+    The norms of a matrix and of its inverse prove that its smallest singular value is above 1e-5 of
+    its largest. An inverse takes a fifth of the time of a singular value decomposition.
     """
     try:
         inverses = np.asarray(np.linalg.inv(J), float)
@@ -202,29 +226,33 @@ def least_change(J: Array, g: Array, rcond: float) -> Array:
 
 def newton(m: Tree, x: Array, most: int = 40) -> tuple[Array, Bools]:
     """Newton's method on the passive coordinates, all configurations at once, each by itself."""
-    x, z = x.copy(), m.joints.passive
+    x = x.copy()
+    z = m.joints.passive
     if not m.loops and not m.joints.mimics:  # an open tree
         return x, np.ones(len(x), bool)
     slides = np.array([m.joints.coordinates[k].kind != "turn" for k in z])
-    leap = np.where(slides, m.size, 1.0) * LEAP
-    last, active, calm = np.full(len(x), np.inf), np.arange(len(x)), np.zeros(len(x), bool)
+    max_step = np.where(slides, m.size, 1.0) * MAX_NEWTON_STEP
+    last_size = np.full(len(x), np.inf)
+    closed = np.zeros(len(x), bool)
+    active = np.arange(len(x))  # configurations still iterated
     for _ in range(most):
         g, J = m.openings(x[active])
         size = np.abs(g).max(axis=1)
         step = -least_change(J[:, :, z], g, 1e-10)
-        much = np.abs(step / leap).max(axis=1)
-        step /= np.maximum(much, 1.0)[:, None]
-        settled = (size <= SHUT) & ((size >= 0.5 * last[active]) | (size <= 1e-15))
-        last[active] = size
-        calm[active] = size <= SHUT
-        moving = ~settled
-        x[active[moving][:, None], z] += step[moving]
-        active = active[moving]
+        excess = np.abs(step / max_step).max(axis=1)
+        step /= np.maximum(excess, 1.0)[:, None]
+
+        stopped_falling = (size >= 0.5 * last_size[active]) | (size <= 1e-15)
+        settled = (size <= SHUT) & stopped_falling
+        last_size[active] = size
+        closed[active] = size <= SHUT
+        active = active[~settled]
+        x[active[:, None], z] += step[~settled]
         if not len(active):
             break
     if len(active):
-        calm[active] = np.abs(m.openings(x[active])[0]).max(axis=1) <= SHUT
-    return x, calm
+        closed[active] = np.abs(m.openings(x[active])[0]).max(axis=1) <= SHUT
+    return x, closed
 
 
 def _how_to_assemble(m: Tree, x: Array) -> str:
@@ -254,7 +282,7 @@ def _how_to_assemble(m: Tree, x: Array) -> str:
     ranks = []
     for columns in (np.arange(J.shape[1]), m.joints.passive):
         values = np.linalg.svd(J[:, columns], compute_uv=False)
-        ranks.append(int((values > RANK * max(1e-300, values.max(initial=0.0))).sum()))
+        ranks.append(int((values > RANK_TOLERANCE * max(1e-300, values.max(initial=0.0))).sum()))
     if ranks[1] < ranks[0]:
         motors = ", ".join(m.form.motors)
         return (
@@ -265,140 +293,162 @@ def _how_to_assemble(m: Tree, x: Array) -> str:
 
 
 def solve_closures(m: Tree, x: Array) -> tuple[Array, Bools]:
-    """Newton's method from where the passive coordinates stand; axes must not end up opposite."""
+    """Newton's method from given passive coordinates; axes must not end up opposite."""
     found, done = newton(m, x)
     found = np.where(np.isfinite(found), found, x)
     moved = m.joints.place(found[:, : len(m.joints.coordinates)])
     for loop in m.loops:
-        R_a, R_b = (np.broadcast_to(loop.frames(moved, k)[0], (len(x), 3, 3)) for k in (0, 1))
+        R_a = np.broadcast_to(loop.frames(moved, 0)[0], (len(x), 3, 3))
+        R_b = np.broadcast_to(loop.frames(moved, 1)[0], (len(x), 3, 3))
         Q = R_a.swapaxes(1, 2) @ R_b
         if loop.turn == "axis":
             done &= np.einsum("i,bij,j->b", loop.a, Q, loop.a) > 0
         elif loop.turn == "fixed":
             done &= np.trace(Q, axis1=1, axis2=2) > 0
-    # Move coordinates that no loop holds as near to their start as the closures let them:
-    # z <- z0 - J^+ (g - J (z - z0)) has the nearest shut z as its fixed point
+    # Coordinates that no loop determines return as near to their start as the closures allow:
+    # z <- z0 - J^+ (g - J (z - z0)) has the nearest closed z as its fixed point
     z = m.joints.passive
     J = m.openings(found)[1][:, :, z]
     values = np.linalg.svd(J, compute_uv=False)
-    rank = (values > RANK * values[:, :1]).sum(axis=1)
+    rank = (values > RANK_TOLERANCE * values[:, :1]).sum(axis=1)
     for b in np.flatnonzero(done & (rank < len(z)) & (rank > 0)):
-        near, z0 = found[b : b + 1].copy(), x[b, z]
+        near = found[b : b + 1].copy()
+        z0 = x[b, z]
         for _ in range(30):
             g, J = m.openings(near)
-            back = np.linalg.pinv(J[0][:, z], rcond=RANK)
+            back = np.linalg.pinv(J[0][:, z], rcond=RANK_TOLERANCE)
             new = z0 - back @ (g[0] - J[0][:, z] @ (near[0, z] - z0))
             change = np.abs(new - near[0, z]).max()
             near[0, z] = new
             if change < 1e-12:
                 break
-        again, shut = newton(m, near)
-        found[b] = again[0] if shut[0] else found[b]
+        again, closed = newton(m, near)
+        if closed[0]:
+            found[b] = again[0]
     return found, done
 
 
 def _continue_from_start(m: Tree, x: Array) -> tuple[Array, Bools]:
-    """Lead theta from the motors' start to where it is asked, the branch kept by short steps."""
+    """Move theta from the motors' start to its given values in short steps, on one branch."""
     home, shut = solve_closures(m, m.start[None])
     if not shut[0]:
         return x.copy(), np.zeros(len(x), bool)
     return lead(m, np.repeat(home, len(x), axis=0), x[:, m.driven], np.inf)
 
 
-def lead(m: Tree, x: Array, theta: Array, bend: float = BEND) -> tuple[Array, Bools]:
-    """Lead the motors of shut configurations x (B, ..) to theta (B, motors), the branch kept.
+def lead(m: Tree, x: Array, theta: Array, bend: float = MAX_TANGENT_ERROR) -> tuple[Array, Bools]:
+    """Move the motors of closed configurations x (B, ..) to theta (B, motors), on one branch.
 
-    In steps that follow the closures to first order; what Newton's method then adds to a passive
-    coordinate is at most `bend`, else steps are halved. And which of them arrived.
+    Steps follow the closures to first order; what Newton's method then adds to a passive coordinate
+    is at most `bend`, else the step is halved. Also returns which of them arrived, (B,).
     """
-    z, home, found = m.joints.passive, x[:, m.driven], x.copy()
-    far = np.array([1.0 if c.kind == "turn" else m.size for c in m.joints.coordinates if c.driven])
-    far = np.concatenate([far, np.full(len(m.rods), m.size)])
-    size = np.array([1.0 if m.joints.coordinates[k].kind == "turn" else m.size for k in z])
-    way, done, alive = theta - home, np.zeros(len(x)), np.ones(len(x), bool)
-    pace = PACE / np.maximum(np.abs(way / far).max(axis=1, initial=0.0), PACE)
+    z = m.joints.passive
+    home = x[:, m.driven]
+    found = x.copy()
+    coordinates = m.joints.coordinates
+    motor_scale = [1.0 if c.kind == "turn" else m.size for c in coordinates if c.driven]
+    motor_scale += [m.size] * len(m.rods)
+    passive_scale = np.array([1.0 if coordinates[k].kind == "turn" else m.size for k in z])
+
+    way = theta - home
+    done = np.zeros(len(x))  # part of the way, 0 .. 1
+    alive = np.ones(len(x), bool)
+    distance = np.abs(way / np.array(motor_scale)).max(axis=1, initial=0.0)
+    pace = MAX_THETA_STEP / np.maximum(distance, MAX_THETA_STEP)
     while (going := np.flatnonzero(alive & (done < 1))).size:
+        # Along the tangent: z' = -J_z^+ J_theta theta'
         ahead = np.minimum(done[going] + pace[going], 1.0)
-        # z' = -J_z^+ J_theta theta'
         trial = found[going]
         step = (ahead - done[going])[:, None] * way[going]
         _, J = m.openings(trial)
-        pushed = np.einsum("brt,bt->br", J[:, :, m.driven], step)
-        trial[:, z] -= least_change(J[:, :, z], pushed, 1e-8)
+        opened = np.einsum("brt,bt->br", J[:, :, m.driven], step)
+        trial[:, z] -= least_change(J[:, :, z], opened, 1e-8)
         trial[:, m.driven] = home[going] + ahead[:, None] * way[going]
-        shut_at, good = newton(m, trial, 8)
-        leap = np.abs(shut_at[:, z] - found[going][:, z]).max(axis=1, initial=0.0)
-        good &= leap < 5 * PACE * max(1.0, m.size)
-        good &= np.abs((shut_at - trial)[:, z] / size).max(axis=1, initial=0.0) <= bend
-        found[going[good]], done[going[good]] = shut_at[good], ahead[good]
+
+        # Closed by Newton's method, which must not add much
+        closed_at, good = newton(m, trial, 8)
+        change = np.abs(closed_at[:, z] - found[going][:, z]).max(axis=1, initial=0.0)
+        correction = np.abs((closed_at - trial)[:, z] / passive_scale).max(axis=1, initial=0.0)
+        good &= change < 5 * MAX_THETA_STEP * max(1.0, m.size)
+        good &= correction <= bend
+        found[going[good]] = closed_at[good]
+        done[going[good]] = ahead[good]
         pace[going] *= np.where(good, 1.0, 0.5)
         alive[going] &= pace[going] > 1e-4
-    exact = done >= 1
-    found[np.ix_(exact, m.driven)] = theta[exact]
-    return found, exact
+    arrived = done >= 1
+    found[np.ix_(arrived, m.driven)] = theta[arrived]
+    return found, arrived
 
 
 def follow_branch(m: Tree, theta: Array, first: Array | None = None) -> tuple[Array, int]:
     """Return whole configurations (K, ..) through theta (K, motors), all on one branch.
 
-    It is that of `first`, or of `resolve` at the first one, from one to the next; and how many were
-    reached. Those that `resolve` finds are taken as long as they follow one another.
+    The branch of `first`, or of `resolve` at the first theta. Also returns how many were reached.
+    Configurations that `resolve` finds are used as long as they follow one another continuously.
     """
     x, reason = resolve(m, theta)
-    z, good = m.joints.passive, reason == ""
+    good = reason == ""
+    z = m.joints.passive
     if first is not None:
-        x[0], good[0] = first, True
+        x[0] = first
+        good[0] = True
     if not good[0]:
         return x, 0
     change = np.diff(x, axis=0)
     _, J = m.openings(x[:-1])
-    size = np.array([1.0 if m.joints.coordinates[k].kind == "turn" else m.size for k in z])
+    coordinates = m.joints.coordinates
+    passive_scale = np.array([1.0 if coordinates[k].kind == "turn" else m.size for k in z])
     for k in range(1, len(x)):
         if good[k] and good[k - 1]:
+            # On the same branch if the step is near the tangent
             step = change[k - 1]
-            held = np.linalg.pinv(J[k - 1][:, z], rcond=1e-8) @ J[k - 1][:, m.driven]
-            if np.abs((step[z] + held @ step[m.driven]) / size).max() <= BEND:
+            slope = np.linalg.pinv(J[k - 1][:, z], rcond=1e-8) @ J[k - 1][:, m.driven]
+            tangent_error = np.abs((step[z] + slope @ step[m.driven]) / passive_scale).max()
+            if tangent_error <= MAX_TANGENT_ERROR:
                 continue
-        rest, done = lead(m, x[k - 1 : k], theta[k : k + 1])
-        if not done[0]:
+        moved, arrived = lead(m, x[k - 1 : k], theta[k : k + 1])
+        if not arrived[0]:
             return x, k
         if k < len(x) - 1:
-            change[k] = x[k + 1] - rest[0]
-            J[k] = m.openings(rest)[1][0]
-        x[k], good[k] = rest[0], not refusal_reasons(m, rest)[0]
+            change[k] = x[k + 1] - moved[0]
+            J[k] = m.openings(moved)[1][0]
+        x[k] = moved[0]
+        good[k] = not refusal_reasons(m, moved)[0]
         if not good[k]:
             return x, k
     return x, len(x)
 
 
-def _singular(m: Tree, x: Array, reason: NDArray[np.object_]) -> Array:
-    """Tell of poses whose passive joints have a first-order motion that is not a finite one.
+def _refuse_singular(m: Tree, x: Array, reason: NDArray[np.object_]) -> Array:
+    """Write to `reason` where passive joints have a first-order motion that is not a finite one.
 
-    Each direction n of the null space of J is followed: z + h n is shut again, and must stay
-    within a tenth of h of where it was sent. Where there is none, the clearance, which is
-    returned (B,), decides.
+    Each direction n of the null space of J is followed: z + h n is closed again, and must stay
+    within a tenth of h. Where the null space is empty, the clearance decides, which is returned,
+    (B,).
     """
     z = m.joints.passive
     if not m.loops or not len(z):
         return m.clearance(x)
     # Only where J has nearly a null space, and not where two axes of a ball joint are in line
     held = m.holds(x)
-    suspects = np.flatnonzero((held.min(axis=1, initial=1.0) <= RANK) & (reason == ""))
+    suspects = np.flatnonzero((held.min(axis=1, initial=1.0) <= RANK_TOLERANCE) & (reason == ""))
     J = m.openings(x[suspects])[1][:, :, z]
     _, values, Vt = np.linalg.svd(J)
     wide = np.zeros((len(suspects), len(z)))
     wide[:, : values.shape[1]] = values
-    loose = wide <= RANK * np.maximum(wide[:, :1], 1e-300)
+    loose = wide <= RANK_TOLERANCE * np.maximum(wide[:, :1], 1e-300)
     for k in range(len(z)):
         chosen = np.flatnonzero(loose[:, k] & (reason[suspects] == ""))
         if not len(chosen):
             continue
-        rows, n = suspects[chosen], Vt[chosen, k]
-        sent = x[rows].copy()
-        sent[:, z] += NUDGE * n
-        back, shut = newton(m, sent)
-        astray = np.abs(back[:, z] - sent[:, z]).max(axis=1) > 0.1 * NUDGE * np.abs(n).max(axis=1)
-        for b, direction in zip(rows[~shut | astray], n[~shut | astray], strict=True):
+        rows = suspects[chosen]
+        n = Vt[chosen, k]
+        probed = x[rows].copy()
+        probed[:, z] += PROBE_STEP * n
+        closed_at, closed = newton(m, probed)
+        moved_back = np.abs(closed_at[:, z] - probed[:, z]).max(axis=1)
+        not_finite = ~closed | (moved_back > 0.1 * PROBE_STEP * np.abs(n).max(axis=1))
+        for b, direction in zip(rows[not_finite], n[not_finite], strict=True):
             joint = m.joints.coordinates[z[int(np.argmax(np.abs(direction)))]]
             at = np.round(x[b, m.driven], 6).tolist()
             reason[b] = (

@@ -32,19 +32,21 @@ GAUSS_POINTS = 12
 
 @dataclass(frozen=True)
 class Shapes(Answer):
-    """Mode shapes of one configuration: n links, P stations a link, one entry a mode.
+    """Mode shapes of one configuration: n links, P stations per link, one entry per mode.
 
     Attributes:
-        names: link names.  x: (n, P), stations from the root, m.  position: (n, P, 3), undeformed,
-        base axes.  R: (n, 3, 3), link axes in base axes.
+        names: names of the links.
+        x: (n, P), stations from the root, m.
+        position: (n, P, 3), undeformed places of the stations, base axes, m.
+        R: (n, 3, 3), link axes in base axes.
         displacement, rotation: (modes, n, P, 3), of the sections, link axes.
-        share: (modes, n, 7), part of the strain energy per link and kind, in the order of ENERGIES.
+        share: (modes, n, 7), fraction of the strain energy by link and kind, in the order of
+            ENERGIES.
         density: (modes, n, P), strain energy per length, J/m, at the mode's peak.
-        planar: whether the robot moves in x-y only.  swings: what each mode is, "" where its strain
-        energy says it: modes under weight may have nearly none.
+        planar: whether the robot moves in x-y only.
         residual: (modes,), largest mismatch of motion and of section forces where beams meet
-        bodies and joints, relative to the largest in the mode (nan by elements, which meet there by
-        construction).
+            bodies and joints, relative to the largest in the mode (nan by elements, which meet
+            there by construction).
 
     Normalisation: the mode's mass is one, the integral of m |u|^2 plus the rotary inertia of
     sections, bodies and rotors. Sign: of all displacements of link ends in base axes, the largest
@@ -91,8 +93,11 @@ class Shapes(Answer):
 
 def dynamic_spring(release: Release, omega: float) -> float:
     """Return the dynamic stiffness of a release: k - omega^2 J, or the two in series."""
-    k, inertia = release.stiffness, -omega * omega * release.inertia
-    return k * inertia / (k + inertia) if release.series else k + inertia
+    k = release.stiffness
+    inertia = -omega * omega * release.inertia
+    if release.series:
+        return k * inertia / (k + inertia)
+    return k + inertia
 
 
 def cut_beams(
@@ -122,18 +127,18 @@ def dynamic_stiffness(
 
 
 def null_vectors(K: Array, K0: Array, closure: Array, multiplicity: int) -> Array:
-    """Return the (N, multiplicity) motions that K leaves without force, closures shut.
+    """Return the (N, multiplicity) motions that need no force under K, closures shut.
 
     The unknowns are scaled by the larger of static and dynamic stiffness, so that soft bending and
     stiff stretching count alike.
     """
-    size = np.maximum(np.diag(K0), np.abs(np.diag(K)))
-    s = 1 / np.sqrt(np.where(size > 0, size, 1.0))
-    scaled = s[:, None] * K * s
-    basis = kept_shut(closure * s, len(K))
+    stiffness = np.maximum(np.diag(K0), np.abs(np.diag(K)))
+    scale = 1 / np.sqrt(np.where(stiffness > 0, stiffness, 1.0))
+    scaled = scale[:, None] * K * scale
+    basis = kept_shut(closure * scale, len(K))
     values, vectors = np.linalg.eigh(basis.T @ scaled @ basis)
-    nearest = np.argsort(np.abs(values))[:multiplicity]
-    motions: Array = s[:, None] * (basis @ vectors[:, nearest])
+    nearest_zero = np.argsort(np.abs(values))[:multiplicity]
+    motions: Array = scale[:, None] * (basis @ vectors[:, nearest_zero])
     return motions
 
 
@@ -152,7 +157,8 @@ class _Carrier:
     """Carries null vectors of one refined structure along its links."""
 
     def __init__(self, structure: Structure, omega: float, points: int) -> None:
-        self.omega, self.points = omega, points
+        self.omega = omega
+        self.points = points
         self.whole = structure
         self.fine, self.owners = cut_beams(structure, omega)
         self.z = coordinates(self.fine, exact_ends(self.fine))
@@ -166,97 +172,117 @@ class _Carrier:
         return null_vectors(self.K, K0, self.z.closure, multiplicity)
 
     def miss(self, vector: Array) -> float:
-        """Return how far the root lies from omega, relative: Newton's step of phi' K phi = 0."""
+        """Return the root's relative distance from omega: Newton's step of phi' K phi = 0."""
         h = 1e-6 * self.omega
         change = dynamic_stiffness(self.fine, self.z, self.omega + h) - self.K
         slope = float(vector @ change @ vector) / 1e-6
         return -float(vector @ self.K @ vector) / slope if slope else 0.0
 
     def forces(self, vector: Array) -> tuple[Array, Array]:
-        """Return what must push each piece's root and end to drive all that lies beyond, (n, 6)."""
-        n, w2 = len(self.fine.segments), self.omega**2
-        end, root = np.zeros((n, 6)), np.zeros((n, 6))
-        closing = -np.linalg.lstsq(self.z.closure.T, self.K @ vector, rcond=None)[0]
-        at = 0
-        for c in self.fine.closures:
-            rows = closing[at : at + c.rows_a.shape[1]]
-            at += len(rows)
-            for j, tied in ((c.a, c.rows_a[0]), (c.b, c.rows_b[0])):
-                if j >= 0:
-                    end[j] += tied.T @ rows
+        """Return the forces on each piece's root and end that drive all beyond it, (n, 6) each."""
+        n = len(self.fine.segments)
+        w2 = self.omega**2
+        root = np.zeros((n, 6))
+        end = np.zeros((n, 6))
+
+        # Forces of the closures on the ends they hold
+        multipliers = -np.linalg.lstsq(self.z.closure.T, self.K @ vector, rcond=None)[0]
+        first_row = 0
+        for closure in self.fine.closures:
+            rows = slice(first_row, first_row + closure.rows_a.shape[1])
+            first_row = rows.stop
+            for piece, own_rows in ((closure.a, closure.rows_a[0]), (closure.b, closure.rows_b[0])):
+                if piece >= 0:
+                    end[piece] += own_rows.T @ multipliers[rows]
+
+        # From the tips to the base
         for i in reversed(range(n)):
             segment = self.fine.segments[i]
-            u0, w = self.z.root[i] @ vector, vector[self.z.inner[i]]
+            u_root = self.z.root[i] @ vector
+            deformation = vector[self.z.inner[i]]
             end[i] -= w2 * segment.tip_mass @ (self.z.end[i] @ vector)
-            form = self.forms[i]
-            root[i] = form[:6] @ np.concatenate([u0, w]) + transport(self.fine.L[0, i]).T @ end[i]
+            beam_force = self.forms[i][:6] @ np.concatenate([u_root, deformation])
+            root[i] = beam_force + transport(self.fine.L[0, i]).T @ end[i]
             if segment.parent >= 0:
-                onward = root[i] - w2 * self.fine.root_mass[0, i] @ u0
-                end[segment.parent] += self.fine.T[0, i].T @ onward
+                joint_force = root[i] - w2 * self.fine.root_mass[0, i] @ u_root
+                end[segment.parent] += self.fine.T[0, i].T @ joint_force
         return root, end
 
     def fields(self, vector: Array) -> _Fields:
         """Carry one motion along all pieces."""
-        root, end = self.forces(vector)
-        moved, reached = self.z.root @ vector, self.z.end @ vector
-        starts = np.concatenate([moved, -root], axis=1)
-        stops = np.concatenate([reached, -end], axis=1)
-        gauss, misses = [], []
+        root_force, end_force = self.forces(vector)
+        root_motion = self.z.root @ vector
+        end_motion = self.z.end @ vector
+        root_states = np.concatenate([root_motion, -root_force], axis=1)
+        end_states = np.concatenate([end_motion, -end_force], axis=1)
+
+        gauss = []
+        jumps = []
         stations = np.empty((len(self.owners), self.points, 12))
         for link, pieces in enumerate(self.owners):
-            # Which piece of a link holds each of its stations, and where these are
+            # The piece of the link on which each station lies
             x = np.linspace(0, self.whole.L[0, link], self.points)
-            cuts = np.cumsum(self.fine.L[0, self.owners[link]])[:-1]
-            owner = np.searchsorted(cuts, x, "right")
-            starting = np.concatenate([[0.0], np.cumsum(self.fine.L[0, pieces])])
+            piece_ends = np.cumsum(self.fine.L[0, pieces])
+            piece_of_station = np.searchsorted(piece_ends[:-1], x, "right")
+            piece_starts = np.concatenate([[0.0], piece_ends])
             for k, i in enumerate(pieces):
-                here, length = owner == k, self.fine.L[0, i]
-                inside = np.append((self.nodes + 1) / 2, 1.0) * length
-                beam, at = self.fine.segments[i].beam, np.append(inside, x[here] - starting[k])
-                states = carry(beam, self.omega, at, starts[i])
+                here = piece_of_station == k
+                length = self.fine.L[0, i]
+                gauss_places = np.append((self.nodes + 1) / 2, 1.0) * length  # and the end
+                places = np.append(gauss_places, x[here] - piece_starts[k])
+                states = carry(self.fine.segments[i].beam, self.omega, places, root_states[i])
                 gauss.append(states[:GAUSS_POINTS])
-                misses.append(states[GAUSS_POINTS] - stops[i])
+                jumps.append(states[GAUSS_POINTS] - end_states[i])
                 stations[link, here] = states[GAUSS_POINTS + 1 :]
-        # Largest jump of motion, rotation, force or moment, relative to the largest of its kind
-        jumps = np.array(misses)
-        ends = np.concatenate([stops, starts])
-        parts = [slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)]
-        sizes = [np.abs(ends[:, part]).max() for part in parts]
-        mismatch = max(
-            float(np.abs(jumps[:, part]).max() / size)
-            for part, size in zip(parts, sizes, strict=True)
-            if size > 0
-        )
-        return _Fields(gauss, stations, moved, reached, mismatch)
+        all_states = np.concatenate([end_states, root_states])
+        mismatch = _largest_mismatch(np.array(jumps), all_states)
+        return _Fields(gauss, stations, root_motion, end_motion, mismatch)
 
     def products(self, a: _Fields, b: _Fields) -> tuple[float, Array]:
         """Return mass (a, b) and twice the strain energies (a, b) per link and kind, (n, 7)."""
-        mass, strain = 0.0, np.zeros((len(self.owners), len(ENERGIES)))
+        mass = 0.0
+        strain = np.zeros((len(self.owners), len(ENERGIES)))
         for link, pieces in enumerate(self.owners):
             for i in pieces:
                 segment = self.fine.segments[i]
-                weights = self.weights * self.fine.L[0, i] / 2
-                density = a.gauss[i] * b.gauss[i]
-                beam, x = segment.beam, (self.nodes + 1) / 2 * self.fine.L[0, i]
-                mass += float(weights @ (density[:, :6] * beam.inertias(x)).sum(axis=1))
+                beam = segment.beam
+                length = self.fine.L[0, i]
+                x = (self.nodes + 1) / 2 * length
+                weights = self.weights * length / 2
+                squares = a.gauss[i] * b.gauss[i]
+                mass += float(weights @ (squares[:, :6] * beam.inertias(x)).sum(axis=1))
                 mass += float(a.root[i] @ self.fine.root_mass[0, i] @ b.root[i])
                 mass += float(a.end[i] @ segment.tip_mass @ b.end[i])
-                N, Qy, Qz, T, My, Mz = weights @ (density[:, 6:] * beam.compliances(x))
+                N, Qy, Qz, T, My, Mz = weights @ (squares[:, 6:] * beam.compliances(x))
                 strain[link, :6] += (N, Mz, My, Qy, Qz, T)
         return mass, strain
 
     def springs(self, a: Array, b: Array) -> tuple[float, Array]:
         """Return the rotors' mass (a, b) and twice the springs' energy (a, b) per link, (n,)."""
-        mass, strain = 0.0, np.zeros(len(self.owners))
+        mass = 0.0
+        strain = np.zeros(len(self.owners))
         for link, pieces in enumerate(self.owners):
-            segment, columns = self.fine.segments[pieces[0]], self.z.releases[pieces[0]]
-            for r, x, y in zip(segment.releases, a[columns], b[columns], strict=True):
-                k, J = r.stiffness, r.inertia
-                turn = k / (k - self.omega**2 * J) if r.series else 1.0
-                mass += J * turn * turn * x * y
-                left = (1 - turn) if r.series else 1.0
-                strain[link] += k * left * left * x * y
+            segment = self.fine.segments[pieces[0]]
+            columns = self.z.releases[pieces[0]]
+            for release, x, y in zip(segment.releases, a[columns], b[columns], strict=True):
+                k = release.stiffness
+                J = release.inertia
+                # in series, the rotor takes one part of the motion and the spring the other
+                rotor_part = k / (k - self.omega**2 * J) if release.series else 1.0
+                spring_part = (1 - rotor_part) if release.series else 1.0
+                mass += J * rotor_part * rotor_part * x * y
+                strain[link] += k * spring_part * spring_part * x * y
         return mass, strain
+
+
+def _largest_mismatch(jumps: Array, states: Array) -> float:
+    """The largest jump of displacement, rotation, force or moment, of the largest of its kind."""
+    mismatch = 0.0
+    for part in (slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)):
+        size = np.abs(states[:, part]).max()
+        if size > 0:
+            mismatch = max(mismatch, float(np.abs(jumps[:, part]).max() / size))
+    return mismatch
 
 
 @one_thread
@@ -266,14 +292,19 @@ def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes
     Roots closer than 1e-8 share a null space; it is split into mass-orthogonal modes that differ
     most in their in-plane energy.
     """
-    groups = np.split(
-        np.arange(len(omega)), 1 + np.flatnonzero(np.diff(omega) > COINCIDENT * omega[1:])
-    )
-    displacement, rotation, share, density, residual = [], [], [], [], []
+    first_of_group = 1 + np.flatnonzero(np.diff(omega) > COINCIDENT * omega[1:])
+    groups = np.split(np.arange(len(omega)), first_of_group)
+    displacement = []
+    rotation = []
+    share = []
+    density = []
+    residual = []
     for group in groups:
         carrier = _Carrier(structure, float(omega[group].mean()), points)
         motions = carrier.motions(len(group))
-        if 1e-13 < abs(step := carrier.miss(motions[:, 0])) < 1e-9:  # a root's bracket is wider
+        # The middle of a root's bracket is improved by one step
+        step = carrier.miss(motions[:, 0])
+        if 1e-13 < abs(step) < 1e-9:
             carrier = _Carrier(structure, carrier.omega * (1 + step), points)
             motions = carrier.motions(len(group))
         vectors = _orthogonal(carrier, motions)
@@ -294,10 +325,14 @@ def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes
 
 @one_thread
 def element_shapes(structure: Structure, found: ElementModes, points: int = 21) -> Shapes:
-    """Return the shapes of modes found by elements, normalised and told as exact ones are."""
-    displacement, rotation, share, density = [], [], [], []
+    """Return the shapes of modes found by elements, in the form of exact ones."""
+    displacement = []
+    rotation = []
+    share = []
+    density = []
     x = np.linspace(0, 1, points) * structure.L[0][:, None]
-    n, count = len(structure.segments), len(found.omega)
+    n = len(structure.segments)
+    count = len(found.omega)
     stations = np.array([found.motion(i, x[i]) for i in range(n)])  # (n, P, 6, modes)
     forces = np.array([found.resultants(i, x[i]) for i in range(n)])  # (n, P, 6, modes)
     energy = np.array([found.energies(i) for i in range(n)])  # (n, 6, modes): N Qy Qz T My Mz
@@ -309,9 +344,9 @@ def element_shapes(structure: Structure, found: ElementModes, points: int = 21) 
         N, Qy, Qz, T, My, Mz = energy[..., mode].T
         springs = []
         for i in range(n):
-            twist = found.vectors[found.z.releases[i], mode]
-            k = np.array([r.stiffness for r in structure.segments[i].releases])
-            springs.append(float((k * twist**2).sum() / 2))
+            motion_of_springs = found.vectors[found.z.releases[i], mode]
+            k = np.array([release.stiffness for release in structure.segments[i].releases])
+            springs.append(float((k * motion_of_springs**2).sum() / 2))
         strain = np.array([N, Mz, My, Qy, Qz, T, springs]).T
         share.append(strain / strain.sum())
         density.append(strain_density(structure, forces[..., mode]))
@@ -321,14 +356,14 @@ def element_shapes(structure: Structure, found: ElementModes, points: int = 21) 
 def strain_density(structure: Structure, forces: Array) -> Array:
     """Return the strain energy per length (n, P) of section forces (n, P, 6): N^2 / 2 EA, ..
 
-    The P sections stand evenly along each link.
+    The P sections are evenly spaced along each link.
     """
-    places = np.linspace(0, 1, forces.shape[1])
-    soft = [
-        segment.beam.outside(float(L)).compliances(places * L)
-        for segment, L in zip(structure.segments, structure.L[0], strict=True)
-    ]
-    density: Array = (forces**2 * np.array(soft) / 2).sum(axis=-1)
+    fractions = np.linspace(0, 1, forces.shape[1])
+    compliances = []
+    for segment, L in zip(structure.segments, structure.L[0], strict=True):
+        beam = segment.beam.outside(float(L))
+        compliances.append(beam.compliances(fractions * L))
+    density: Array = (forces**2 * np.array(compliances) / 2).sum(axis=-1)
     return density
 
 
@@ -363,7 +398,8 @@ def _orthogonal(carrier: _Carrier, vectors: Array) -> Array:
         return vectors
     fields = [carrier.fields(v) for v in vectors.T]
     m = len(fields)
-    M, U = np.empty((m, m)), np.empty((m, m))
+    M = np.empty((m, m))
+    U = np.empty((m, m))  # strain energy of bending in x-y
     for i in range(m):
         for j in range(m):
             mass, strain = carrier.products(fields[i], fields[j])
@@ -377,6 +413,7 @@ def _orthogonal(carrier: _Carrier, vectors: Array) -> Array:
 
 
 def _sign(structure: Structure, stations: Array) -> float:
+    """The sign that makes the largest displacement of a link's end positive, base axes."""
     ends = np.einsum("nij,nj->ni", structure.R[0], stations[:, -1, :3]).ravel()[::-1]
     largest = np.abs(ends).max()
     first = int(np.argmax(np.abs(ends) >= (1 - 1e-6) * largest))
@@ -385,7 +422,7 @@ def _sign(structure: Structure, stations: Array) -> float:
 
 def _link_axes(structure: Structure, stations: Array) -> Array:
     """Turn motions (n, P, 6 or 12) from section axes to link axes, (n, P, 6)."""
-    turns = np.array([s.R_LS for s in structure.segments])
-    return np.concatenate(
-        [np.einsum("nij,npj->npi", turns, stations[..., k : k + 3]) for k in (0, 3)], axis=-1
-    )
+    R_LS = np.array([segment.R_LS for segment in structure.segments])
+    displacement = np.einsum("nij,npj->npi", R_LS, stations[..., :3])
+    rotation = np.einsum("nij,npj->npi", R_LS, stations[..., 3:6])
+    return np.concatenate([displacement, rotation], axis=-1)
