@@ -185,13 +185,16 @@ def unit_of(key: str, sliding: bool = False) -> str | None:
 
 def in_si(key: str, value: Any, sliding: bool = False) -> Any:
     """Return the value of a key with its numbers in SI: `120 mm` as 0.12, also inside lists."""
-    if isinstance(value, float | int):
+    if value is None or isinstance(value, (float, int)):
         return value
     unit = unit_of(key, sliding)
     if unit is None:
         return value
-    if isinstance(value, list | tuple):
-        return type(value)(in_si(key, part, sliding) for part in value)
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            if type(part) is not float:  # a unit may stand here, or a list of its own
+                return type(value)([in_si(key, part, sliding) for part in value])
+        return value
     if not isinstance(value, str) or not _QUANTITY.fullmatch(value.strip()[:60]):
         return value  # its type reads it, or tells that it is no number
     try:

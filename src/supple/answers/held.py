@@ -98,12 +98,13 @@ def still(value: T) -> T:
     """
     if "numpy" not in sys.modules:
         return value  # nobody has made an array yet
+    array = np.ndarray
     walked: set[int] = set()  # parts that stand at several places are looked at once
     left: list[Any] = [value]
     while left:
         one = left.pop()
         kind = type(one)
-        if kind is np.ndarray or isinstance(one, np.ndarray):
+        if kind is array or isinstance(one, array):
             one.setflags(write=False)
             continue
         if id(one) in walked:

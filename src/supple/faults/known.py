@@ -23,6 +23,9 @@ __all__ = [
 ]
 
 
+LEAVES = {float, int, str, bool, type(None)}
+
+
 def get(data: Any, key: str | int) -> Any:
     """The entry of a mapping or list, or None when there is none."""
     if isinstance(data, Mapping):
@@ -40,6 +43,8 @@ def at(data: Any, place: Place) -> Any:
 
 def plain(part: Any) -> Any:
     """Return data with descriptions among them as mappings, tuples as lists; containers are new."""
+    if type(part) in LEAVES:  # most parts are: asking an abstract class about them costs more
+        return part
     if isinstance(part, BaseModel):
         derived = derived_keys(part)
         return {

@@ -184,15 +184,11 @@ def _steps(tree: Tree, R_LS: Array) -> Array:
     for c in joints.coordinates:
         if c.kind == "turn":
             crossed[c.link] = cross_matrix(c.axis)
-    parts = np.zeros((3, len(joints.length), 6, 6))
-    before = np.eye(3)
-    for i, K in enumerate(crossed):
-        offset = before.T @ joints.p[i]
-        for k, turn_back in enumerate((np.eye(3), -K, K @ K)):
-            R_BA = R_LS[i].T @ turn_back @ joints.R[i].T @ before
-            parts[k, i] = motion_transform(R_BA, offset)
-        before = R_LS[i]
-    return parts
+    turn_back = np.stack([np.broadcast_to(np.eye(3), crossed.shape), -crossed, crossed @ crossed])
+    before = np.concatenate([np.eye(3)[None], R_LS[:-1]])  # axes of the link that carries each
+    offsets = (before.swapaxes(1, 2) @ joints.p[:, :, None])[..., 0]
+    R_BA = R_LS.swapaxes(1, 2) @ turn_back @ (joints.R.swapaxes(1, 2) @ before)
+    return motion_transform(R_BA, offsets)
 
 
 def moving_serial(

@@ -7,6 +7,7 @@ the imaginary axis |R|^2 = 1 - phi^6/72 + ..: of a mode's energy phi^5/72 is los
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,13 @@ def stable_step(poles: NDArray[np.complex128]) -> float:
 
     |R(lambda h)| <= 1; modes that grow by themselves are left out.
     """
+    return _stable_step(np.asarray(poles, complex).tobytes())
+
+
+@lru_cache(64)
+def _stable_step(pole_bytes: bytes) -> float:
+    """Find the step of `stable_step` by bisection; a run asks for that of one spectrum often."""
+    poles = np.frombuffer(pole_bytes, complex)
     scale = np.abs(poles).max(initial=0.0)
     values = poles[(poles.real <= 1e-7 * scale) & (np.abs(poles) > 1e-7 * scale)]
     if not len(values):
