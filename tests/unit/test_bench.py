@@ -12,6 +12,7 @@ from bench.page import INTRODUCTION, PICTURES, page, table
 from bench.report import Check, Goal, Report, rows_of, told
 from bench.scipy_beams import ScipyArm
 from bench.timing import Contestant, Timing, measure
+from bench.visits import visited
 
 import supple
 from supple.architectures.serial import place
@@ -167,3 +168,34 @@ def test_the_performance_page_is_what_the_benches_write() -> None:
         assert text.count(words) == len(PICTURES)
     document["rows"][0]["name"] = "one thread"
     assert "performance/workers.svg" not in page(run)  # threads were not timed
+
+
+FAMILY = {  # a description of its own, where its links stand, the section its file names
+    "de-luca-two-link": {"robot.serial", "architectures.serial", "structure.serial"},
+    "five-bar": {"sections"},
+    "kuo-delta": {"robot.delta", "architectures.delta", "structure.delta", "sections"},
+}
+OPEN = {"equations.chain_functions", "equations.chains.end_coordinates"}
+CLOSURES = {"architectures.assembling", "structure.general", "robot.closure", "equations.closed"}
+CLOSURES |= {"equations.chains.limbs", "equations.chains.balls"}
+CLOSURES |= {"kernels.elimination", "kernels.jets"}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_run_visits_the_same_modules_for_every_family_apart_from_closures() -> None:
+    """Beyond what all have in common: the family's own, closures, and the method of the steps."""
+    for name in FAMILY:
+        visited(name, 0.1)
+    each = {name: visited(name, 0.2) for name in FAMILY}
+    common = set.intersection(*each.values())
+    assert len(common) > 60
+    for name, found in each.items():
+        beyond = FAMILY[name] | (OPEN if name == "de-luca-two-link" else CLOSURES)
+        beyond |= {"integration.steppers"}
+        others = [
+            module
+            for module in found - common
+            if not any(module == own or module.startswith(f"{own}.") for own in beyond)
+        ]
+        assert not others, f"{name}: {others}"

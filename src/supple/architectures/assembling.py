@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
-from .base import SINGULAR
+from .base import SINGULAR, rows_of_angles
 from .hanging import hang
-from .serial import rows_of
 from .tree import SHUT, Tree, least_held
 
 __all__ = [
@@ -69,7 +68,7 @@ def resolve_with_clearance(
                 raise SuppleError(f"theta is missing: give {wanted}")
         given = m.start[None, m.driven]
     else:
-        given = rows_of(theta, len(names), wanted)
+        given = rows_of_angles(theta, len(names), wanted)
     # Refusals (B,) that need no assembly, empty where there is none
     reason = np.full(len(given), "", object)
     reason[~np.isfinite(given).all(axis=1)] = (

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..errors import PoseWarning
+from ..errors import PoseWarning, SuppleError
 from ..robot import Motor, Robot
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Resolved",
     "SegmentConnections",
     "clearance",
+    "rows_of_angles",
     "warn_near",
 ]
 
@@ -32,6 +33,17 @@ TURN = np.radians(150)
 # misses being in line by the angle sqrt(2 e): robots are not made to 1e-6 of their lengths (steel
 # warmed by a tenth of a degree), and most to no better than 1e-4.
 SINGULAR, NEAR = float(np.sqrt(2e-6)), float(np.sqrt(2e-4))
+
+
+def rows_of_angles(theta: ArrayLike, width: int, wanted: str) -> Array:
+    """Return theta as (B, width); a sentence says what is `wanted` where it is none."""
+    try:
+        given = np.atleast_2d(np.asarray(theta, float))
+    except (TypeError, ValueError):
+        raise SuppleError(f"theta is not an array of numbers: give {wanted}") from None
+    if given.ndim != 2 or given.shape[1] != width:
+        raise SuppleError(f"theta has {given.shape[-1]} entries: give {wanted}")
+    return given
 
 
 def clearance(J: Array) -> Array:

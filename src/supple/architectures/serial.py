@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, rpy_rotation
 from ..robot import Link, SerialRobot, cached_for_robot
+from .base import rows_of_angles
 
-__all__ = ["Placement", "configuration", "place", "resolve", "rows_of"]
+__all__ = ["Placement", "configuration", "place", "resolve"]
 
 Array = NDArray[np.float64]
 
@@ -47,17 +48,6 @@ def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
     return given
 
 
-def rows_of(theta: ArrayLike, width: int, wanted: str) -> Array:
-    """Return theta as (B, width); a sentence says what is `wanted` where it is none."""
-    try:
-        given = np.atleast_2d(np.asarray(theta, float))
-    except (TypeError, ValueError):
-        raise SuppleError(f"theta is not an array of numbers: give {wanted}") from None
-    if given.ndim != 2 or given.shape[1] != width:
-        raise SuppleError(f"theta has {given.shape[-1]} entries: give {wanted}")
-    return given
-
-
 def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray[np.object_]]:
     """Return theta as a (B, joints) array, and why a pose is none, (B,), empty where it is one."""
     moving, wanted = cached_for_robot(robot, "moving", _moving, robot)
@@ -65,7 +55,7 @@ def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray
         if any(link.joint.type == "prismatic" and not link.rigid for link in moving):
             raise SuppleError(f"theta is missing: give {wanted}")
         theta = np.zeros(len(moving))
-    given = rows_of(theta, len(moving), wanted)
+    given = rows_of_angles(theta, len(moving), wanted)
     reason = np.full(len(given), "", object)
     if not np.isfinite(given).all():
         reason[~np.isfinite(given).all(axis=1)] = (

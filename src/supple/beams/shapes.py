@@ -113,8 +113,8 @@ class LinkShapes:
             if derivative:
                 series = legendre.legder(series, derivative) * (2 / (b - a)) ** derivative
             here = piece == k
-            values = legendre.legval((2 * x[here] - a - b) / (b - a), series)
-            out[here] = np.moveaxis(values, -1, 0)
+            polynomials = legendre.legvander((2 * x[here] - a - b) / (b - a), len(series) - 1)
+            out[here] = np.tensordot(polynomials, series, axes=1)
         return out
 
     def combine(self, matrix: Array, kinds: tuple[Kind, ...]) -> LinkShapes:

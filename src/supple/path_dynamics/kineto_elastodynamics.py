@@ -26,14 +26,14 @@ from ..arguments import checked, counts, one_of
 from ..beams.fixed.elements import Mesh, mesh
 from ..errors import SuppleError
 from ..kernels.spatial import transport
-from ..robot import Robot
+from ..robot import Robot, cached_for_robot
 from ..structure import Structure, moving_structure
 from .branches import Group, groups_of
 from .motors import motor_side
 from .moving_beams import CarriedLink, carried_link
 from .prescribed import Loads, PrescribedMotion, lead
 from .reduction import reduce_to_independent
-from .small_motion import Matrices, SmallMotion, State
+from .small_motion import Matrices, MovingLinks, SmallMotion, State
 
 __all__ = ["Ked", "Loads", "Matrices", "ked"]
 
@@ -66,15 +66,14 @@ class Ked(Immutable, SmallMotion):
 
     @cached_property
     def links(self) -> tuple[CarriedLink, ...]:
-        """Constant matrices of every segment; equal segments share theirs."""
-        roots, made = self.structure.root_mass[0], {}
+        """Constant matrices of every segment; equal segments of a robot share theirs."""
         out = []
-        for i, (part, s) in enumerate(zip(self.meshes, self.structure.segments, strict=True)):
-            root = roots[i]
-            key = (part.beam, part.L, part.n, root.tobytes(), s.tip_mass.tobytes())
-            if key not in made:
-                made[key] = carried_link(part, root, s.tip_mass)
-            out.append(made[key])
+        roots = self.structure.root_mass[0]
+        for part, segment, root in zip(self.meshes, self.structure.segments, roots, strict=True):
+            alike = (part.beam, part.L, part.n, part.element.continuous)
+            key = ("carried link", *alike, root.tobytes(), segment.tip_mass.tobytes())
+            made = cached_for_robot(self.robot, key, carried_link, part, root, segment.tip_mass)
+            out.append(made)
         return tuple(out)
 
     @cached_property
@@ -243,6 +242,26 @@ class Ked(Immutable, SmallMotion):
         out += y[:, self.inner[i]] @ part.field([x])[0].T
         return np.concatenate([out[:, :3] @ R_LS.T, out[:, 3:] @ R_LS.T], axis=1)
 
+    def draw_links(self, motion: State, y: Array, points: int) -> MovingLinks:
+        """Return where links are and how their sections move: X(x) u_root + N(x) w, linear in y."""
+        roots = self.roots(*motion)
+        structure = moving_structure(self.robot, *motion).structure
+        shape = (len(y), len(self.meshes), points)
+        moved = np.zeros((*shape, 6))
+        energy = np.zeros(shape)
+        for i, (part, segment) in enumerate(zip(self.meshes, structure.segments, strict=True)):
+            x = np.linspace(0, part.L, points)
+            w = y[:, self.inner[i]]
+            root = np.einsum("tck,tk->tc", roots[:, i], y)
+            carried = np.einsum("pab,tb->tpa", transport(x), root)
+            bent = carried + np.einsum("pak,tk->tpa", part.field(x), w)
+            force = np.einsum("pak,tk->tpa", part.resultants(x), w)
+            moved[:, i, :, :3] = bent[..., :3] @ segment.R_LS.T
+            moved[:, i, :, 3:] = bent[..., 3:] @ segment.R_LS.T
+            energy[:, i] = (force**2 * part.compliances(x) / 2).sum(axis=-1)
+        axes = structure.R @ np.array([segment.R_LS.T for segment in structure.segments])
+        return MovingLinks(structure.p, axes, structure.L, moved, energy)
+
     def section(self, link: str, fraction: float, x: Array) -> Array:
         """Return how a section moves per unit y, (1, 6, N), link axes."""
         i = self.names.index(link)
@@ -309,8 +328,8 @@ def ked(
     each = [elements] * len(structure.segments) if isinstance(elements, int) else list(elements)
     if len(each) != len(structure.segments):
         raise SuppleError(f"{len(each)} numbers of elements: give one, or one for each segment")
-    meshes = tuple(
-        mesh(s.beam, n, order, L)
-        for s, n, L in zip(structure.segments, each, structure.L[0], strict=True)
-    )
-    return Ked(robot, structure, meshes, loads or Loads())
+    meshes = []
+    for segment, n, L in zip(structure.segments, each, structure.L[0].tolist(), strict=True):
+        key = ("mesh", segment.beam, n, order, L)
+        meshes.append(cached_for_robot(robot, key, mesh, segment.beam, n, order, L))
+    return Ked(robot, structure, tuple(meshes), loads or Loads())

@@ -53,6 +53,11 @@ class PathModel(SmallMotion):
         return self.model.robot
 
     @property
+    def linearised(self) -> PathModel:
+        """These equations, which are those of a Model."""
+        return self
+
+    @property
     def size(self) -> int:
         """Length of y."""
         return self.model.size - self.model.joints

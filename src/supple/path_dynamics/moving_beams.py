@@ -101,49 +101,65 @@ def _weighted_sum(weights: Array, forms: Array) -> Array:
 
 def carried_link(mesh: Mesh, root_mass: Array, tip_mass: Array) -> CarriedLink:
     """Return the constant matrices of one meshed link with (6, 6) bodies at its root and end."""
-    # Mass, place, inertia about its centre and motion H (6, n) of every piece of the link
-    matter: list[tuple[float, Array, Array, Array]] = []
+    # Mass, mass centre r, inertia J about it and motion H (6, n) of every piece of the link
     x, weights = mesh.quadrature()
     inertias = weights[:, None] * mesh.beam.outside(mesh.L).inertias(x)
-    for place, inertia, N in zip(x, inertias, mesh.field(x), strict=True):
-        mass = float(inertia[0])
-        if mass > 0:
-            centre = np.array([place, 0.0, 0.0])
-            H = np.concatenate([transport(place), N], axis=1)
-            matter.append((mass, centre, np.diag(inertia[3:]), H))
-
+    masses = list(inertias[:, 0])
+    centres = [np.array([place, 0.0, 0.0]) for place in x]
+    J_each = [np.diag(own) for own in inertias[:, 3:]]
+    motions = list(np.concatenate([transport(x), mesh.field(x)], axis=2))
     # The bodies at both ends, with the motion of their mass centres
     root = np.concatenate([np.eye(6), np.zeros((6, mesh.size))], axis=1)
     end = np.concatenate([transport(mesh.L), mesh.end], axis=1)
     for body, place, H in ((root_mass, 0.0, root), (tip_mass, mesh.L, end)):
         if body.any():
-            mass, centre, J = _rigid(body, place)
+            mass, centre, J_body = _rigid(body, place)
             H[:3] -= cross_matrix(centre - np.array([place, 0.0, 0.0])) @ H[3:]
-            matter.append((mass, centre, J, H))
+            masses.append(mass)
+            centres.append(centre)
+            J_each.append(J_body)
+            motions.append(H)
 
-    n = 6 + mesh.size
-    M = np.zeros((n, n))
-    C = np.zeros((3, n, n))
-    A = np.zeros((3, n, n))
-    E = np.zeros((3, 3, n, n))
-    of_a = np.zeros((n, 3))
-    of_dw = np.zeros((n, 3))
-    of_ww = np.zeros((n, 3, 3))
-    for mass, r, J, H in matter:
-        t = H[:3]  # translation
-        s = H[3:]  # rotation
-        M += mass * t.T @ t + s.T @ J @ s
-        of_a += mass * t.T
-        for i in range(3):
-            J_cross = cross_matrix(J[:, i])
-            A[i] += mass * t.T @ TURN[i] @ t + s.T @ (J @ TURN[i] - J_cross) @ s
-            C[i] += 2 * mass * t.T @ TURN[i] @ t
-            C[i] += s.T @ (J @ TURN[i] + TURN[i] @ J - J_cross) @ s
-            of_dw[:, i] += mass * t.T @ TURN[i] @ r + s.T @ J[:, i]
-            for j in range(3):
-                momentum = J @ TURN[j] - cross_matrix(J[:, j])
-                E[i, j] += mass * t.T @ TURN[i] @ TURN[j] @ t + s.T @ TURN[i] @ momentum @ s
-                of_ww[:, i, j] += mass * t.T @ TURN[i] @ TURN[j] @ r + s.T @ TURN[i] @ J[:, j]
+    # What each of the 16 constant matrices and 15 load vectors takes of a piece's translation
+    # and rotation: (forms, pieces, 6, 6) and (vectors, pieces, 6)
+    m, r, J = np.array(masses), np.array(centres), np.array(J_each)
+    pieces = len(m)
+    per_mass = m[:, None, None]
+    J_columns = J.swapaxes(1, 2)  # J_columns[p, i] = J[p][:, i]
+    momentum = J[:, None] @ TURN - cross_matrix(J_columns)  # (pieces, 3, 3, 3), per w_i
+    of_M = np.zeros((1, pieces, 6, 6))
+    of_C = np.zeros((3, pieces, 6, 6))
+    of_A = np.zeros((3, pieces, 6, 6))
+    of_E = np.zeros((3, 3, pieces, 6, 6))
+    by_a = np.zeros((3, pieces, 6))
+    by_dw = np.zeros((3, pieces, 6))
+    by_ww = np.zeros((3, 3, pieces, 6))
+    of_M[0, :, :3, :3] = per_mass * np.eye(3)
+    of_M[0, :, 3:, 3:] = J
+    for i in range(3):
+        of_A[i, :, :3, :3] = per_mass * TURN[i]
+        of_A[i, :, 3:, 3:] = momentum[:, i]
+        of_C[i, :, :3, :3] = 2 * per_mass * TURN[i]
+        of_C[i, :, 3:, 3:] = momentum[:, i] + TURN[i] @ J
+        by_a[i, :, i] = m
+        by_dw[i, :, :3] = m[:, None] * (r @ TURN[i].T)
+        by_dw[i, :, 3:] = J_columns[:, i]
+        for j in range(3):
+            twice = TURN[i] @ TURN[j]
+            of_E[i, j, :, :3, :3] = per_mass * twice
+            of_E[i, j, :, 3:, 3:] = TURN[i] @ momentum[:, j]
+            by_ww[i, j, :, :3] = m[:, None] * (r @ twice.T)
+            by_ww[i, j, :, 3:] = J_columns[:, j] @ TURN[i].T
+
+    # Sums over the pieces, H' W H and H' v
+    H_all = np.array(motions)
+    n = H_all.shape[2]
+    stacked = H_all.reshape(6 * pieces, n)
+    W = np.concatenate([of_M, of_C, of_A, of_E.reshape(9, pieces, 6, 6)])
+    forms = stacked.T @ (W @ H_all).reshape(len(W), 6 * pieces, n)
+    M, C, A, E = forms[0], forms[1:4], forms[4:7], forms[7:].reshape(3, 3, n, n)
+    of_a, of_dw = (stacked.T @ by.reshape(3, 6 * pieces).T for by in (by_a, by_dw))
+    of_ww = (stacked.T @ by_ww.reshape(9, 6 * pieces).T).reshape(n, 3, 3)
 
     K = np.zeros((n, n))
     K[6:, 6:] = mesh.stiffness

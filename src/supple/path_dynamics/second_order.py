@@ -49,15 +49,14 @@ def second_order(mesh: Mesh) -> Array:
     field = np.concatenate([np.zeros((len(x), 6, 6)), mesh.field(x)], axis=2)
     L, beam = mesh.L, mesh.beam.outside(mesh.L)
     inert = weights[:, None] * beam.inertias(x)
-    for place, own, N in zip(x, inert, field, strict=True):
-        moved = own[0] * _displacement_curvature(place, T, N[:3])
-        G[6:9] += moved
-        G[9:12] += place * moved
-        # (3, n, n): [M] / 2 on (dt, t), by component of M
-        t = T + N[3:]
-        uncoupled = np.asarray(np.einsum("acb,ai,bj->cij", EPS, t, t) / 2)
-        turned = _rotation_curvature(T, N[3:]) + uncoupled
-        G[12:21] += (own[3:, None, None, None] * turned).reshape(9, n, n)
+    # Curvatures of displacements are linear in place and field: sums over the mass come first
+    for rows, mass in ((slice(6, 9), inert[:, 0]), (slice(9, 12), x * inert[:, 0])):
+        moved = np.tensordot(mass, field[:, :3], axes=1)
+        G[rows] = _displacement_curvature(float(mass @ x), T, moved)
+    # (P, 3, n, n): curvature of the sections' rotation, with [M] / 2 on (dt, t) by component of M
+    t = T + field[:, 3:]
+    turned = _rotation_curvature(T, field[:, 3:]) + _pair(EPS.transpose(1, 0, 2) / 2, t, t)
+    G[12:21] = np.tensordot(inert[:, 3:], turned, axes=(0, 0)).reshape(9, n, n)
     # (P, 2, n): slopes v' and w' of the axis, shear included; the root's rotation is not
     slopes = np.zeros((len(x), 2, 6 + mesh.size))
     along, Q = mesh.field(x), mesh.resultants(x)
@@ -92,13 +91,19 @@ def _displacement_curvature(x: float, T: Array, u: Array) -> Array:
 
 
 def _rotation_curvature(T: Array, psi: Array) -> Array:
-    """(3, n, n): second derivatives of b for psi (3, n)."""
+    """(.., 3, n, n): second derivatives of b for psi (.., 3, n)."""
     order = np.zeros((3, 3, 3))
     order[0, 2, 1], order[1, 2, 0], order[2, 1, 0] = -0.5, 0.5, -0.5
     return _both(EPS / 2, T, psi) + _both(order, psi, psi)
 
 
 def _both(form: Array, a: Array, b: Array) -> Array:
-    """(3, n, n): second derivatives of sum form_cij a_i b_j."""
-    product = np.einsum("cij,ik,jl->ckl", form, a, b)
-    return np.asarray(product + product.swapaxes(1, 2))
+    """(.., 3, n, n): second derivatives of sum form_cij a_i b_j."""
+    product = _pair(form, a, b)
+    return product + product.swapaxes(-1, -2)
+
+
+def _pair(form: Array, a: Array, b: Array) -> Array:
+    """(.., 3, k, l): sum form_cij a_ik b_jl, for a (.., 3, k) and b (.., 3, l)."""
+    after = form @ b[..., None, :, :]  # (.., c, i, l)
+    return np.asarray(a[..., None, :, :].swapaxes(-1, -2) @ after)

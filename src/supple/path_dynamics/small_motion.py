@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from ..robot import Robot
 
-__all__ = ["Matrices", "SmallMotion", "State", "elastic_modes"]
+__all__ = ["Matrices", "MovingLinks", "SmallMotion", "State", "elastic_modes"]
 
 Array = NDArray[np.float64]
 State = tuple[Array, Array, Array]  # a motion, or y, with its velocity and acceleration, (B, ..)
@@ -42,6 +42,22 @@ class Matrices:
         return np.asarray(sum(np.einsum("bij,bj->bi", A, x) for A, x in parts) - F)
 
 
+class MovingLinks(NamedTuple):
+    """Links at B instants of a motion: n links, P places along each.
+
+    Attributes:
+        p: (B, n, 3), roots, base axes.  R: (B, n, 3, 3), link axes in base axes.  L: (B, n).
+        motion: (B, n, P, 6), elastic displacement and rotation of the sections from the rigid
+        motion, link axes.  energy: (B, n, P), strain energy per length, J/m.
+    """
+
+    p: Array
+    R: Array
+    L: Array
+    motion: Array
+    energy: Array
+
+
 class SmallMotion(ABC):
     """A robot whose motors follow a motion while its links shake. A kind has these duties:
 
@@ -54,10 +70,26 @@ class SmallMotion(ABC):
     6. `length(link)`: of a link, m; zero for one that cannot bend.
     7. `place(x)`: where the unbent tip or platform is, (B, 3), base axes.
 
-    A motion x may have beside it what `AssembledPath` tells.
+    A motion x may have beside it what `AssembledPath` tells. Two kinds assemble the same equations:
+    elements on moving frames (`Ked`), and the derivatives of a Model (`PathModel`), which knows
+    what the first does not: links that slide, any basis, loads, outputs, joints that swing. A study
+    asks `linearised` where it needs the Model, and else these duties. The first kind has one more:
+
+    8. `draw_links(motion, y, points)` and `displaced(link, fraction, motion, y)`: what a Model
+       otherwise tells of its links.
     """
 
     robot: Robot
+
+    @property
+    def linearised(self) -> Any:
+        """These equations as a `PathModel`, which tells the states of a Model; None of others."""
+        return None
+
+    @property
+    def loose(self) -> list[int]:
+        """Places in y of the passive coordinates that no loop holds."""
+        return []
 
     @property
     @abstractmethod
@@ -96,6 +128,14 @@ class SmallMotion(ABC):
     @abstractmethod
     def place(self, x: Array) -> Array:
         """Return where the unbent tip is."""
+
+    def draw_links(self, motion: State, y: Array, points: int) -> MovingLinks:
+        """Return where links are and how their sections move, at `points` places of each."""
+        raise NotImplementedError
+
+    def displaced(self, link: str, fraction: float, motion: State, y: Array) -> Array:
+        """Return how far a section is from its rigid motion, (B, 6), axes of the rigid link."""
+        raise NotImplementedError
 
 
 def elastic_modes(M: Array, K: Array) -> tuple[Array, Array]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -97,22 +98,23 @@ class Mesh(OnBeam):
     element: Element
     carries: tuple[float, ...] = ()
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of coordinates, m."""
-        return sum(part.size for part in self._parts())
+        return sum(part.size for part in self._parts)
 
-    @property
-    def spans(self) -> list[tuple[float, int, float]]:
+    @cached_property
+    def spans(self) -> tuple[tuple[float, int, float], ...]:
         """Where each span of the beam begins, its elements, at least one, and their length."""
         breaks = self.beam.outside(self.L).breaks
         edges = np.array([0.0, *sorted({*map(float, breaks), *self.carries}), self.L])
         lengths = np.diff(edges)
         share = lengths / self.L * self.n if self.L else np.full(1, float(self.n))
         each = np.maximum(np.rint(share).astype(int), 1)
-        return list(zip(edges[:-1].tolist(), each.tolist(), (lengths / each).tolist(), strict=True))
+        begins, size = edges[:-1].tolist(), (lengths / each).tolist()
+        return tuple(zip(begins, each.tolist(), size, strict=True))
 
-    @property
+    @cached_property
     def nodes(self) -> Array:
         """Where elements meet, from 0 to L; stations of a varying beam are among them."""
         every = [x + l * np.arange(n) for x, n, l in self.spans]
@@ -141,14 +143,19 @@ class Mesh(OnBeam):
         """Gather the parts' rows, component to (P, m_part), side by side."""
         x = np.atleast_1d(np.asarray(x, float))
         out, at = np.zeros((len(x), 6, self.size)), 0
-        for part in self._parts():
+        for part in self._parts:
             found = part.field(x) if rows == "field" else part.resultants(x)
             for component, values in found.items():
                 out[:, component, at : at + part.size] = values
             at += part.size
         return out
 
-    def _parts(self) -> Iterator[_Part]:
+    @cached_property
+    def _parts(self) -> tuple[_Part, ...]:
+        """Deformations of each span, in the order of the coordinates."""
+        return tuple(self._make_parts())
+
+    def _make_parts(self) -> Iterator[_Part]:
         b, e = self.beam.outside(self.L), self.element
         spans = [(x, n, l, k == len(self.spans)) for k, (x, n, l) in enumerate(self.spans, 1)]
         for plane, (v, psi, sign) in enumerate(PLANES.values()):

@@ -28,8 +28,7 @@ from ...control.shaping import Samples
 from ...control.trajectories import Trajectory, TrajectoryWithDetails
 from ...errors import SuppleError
 from ...path_dynamics.assembled_path import assembled_path
-from ...path_dynamics.kineto_elastodynamics import ked
-from ...path_dynamics.linearised_model import led_elements
+from ...path_dynamics.elements_on_path import elements_on_path
 from ...path_dynamics.small_motion import SmallMotion
 from ...robot import Robot
 from ..motion.follow import follow
@@ -225,8 +224,10 @@ class _TipDeviation:
         count = min(max(50, round(path.duration * self.lowest * SAMPLES_PER_PERIOD)), 20_000)
         self.t = np.linspace(0.0, path.duration, count + 1)
         self.x, self.v, self.a = assembled_path(robot, path)(self.t)  # where loops stand, too
-        led = led_elements(robot, elements, "cubic", damping, held="compensate")
-        self.model: SmallMotion = ked(robot, self.x[0, :size], elements) if led is None else led
+        start = self.x[0, :size]
+        self.model: SmallMotion = elements_on_path(
+            robot, start, elements, damping=damping, held="compensate"
+        )
         self.wanted = self.model.place(self.x)
         self.joints_per_metre: Array | None = None  # (T, n, m): joints that move the rigid tip so
         if not self.platform:

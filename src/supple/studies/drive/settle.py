@@ -26,8 +26,7 @@ from ...control.matching import trajectory_for
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
 from ...path_dynamics.assembled_path import alike, assembled_path
-from ...path_dynamics.kineto_elastodynamics import ked
-from ...path_dynamics.linearised_model import led_elements
+from ...path_dynamics.elements_on_path import elements_on_path
 from ...path_dynamics.small_motion import SmallMotion
 from ...robot import Robot, cached_for_robot
 
@@ -281,10 +280,7 @@ class _Task:
         self.model: SmallMotion = cached_for_robot(
             robot,
             ("settle", elements),
-            lambda: (
-                led_elements(robot, elements, "cubic", held="settled")
-                or ked(robot, ends[0], elements)
-            ),
+            lambda: elements_on_path(robot, ends[0], elements, held="settled"),
         )
         self.T, self.led = command.duration, assembled_path(robot, command)
         x, v, a = self.led(np.array([0.0, self.T]))

@@ -15,10 +15,8 @@ from ...beams.theory import AnyBeam
 from ...equations.chains.chain import Chain, ChainLink
 from ...equations.closed.coupled import ClosedFunctions
 from ...equations.model import Model
-from ...kernels.spatial import axis_rotation, transport
-from ...path_dynamics.kineto_elastodynamics import Ked
+from ...kernels.spatial import axis_rotation
 from ...path_dynamics.linearised_model import PathModel
-from ...structure import moving_structure
 from ...structure.link_parts import link_beam
 from .path_response import PathResponse
 from .response import Response
@@ -249,31 +247,10 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     model = run.model
     t = run.t[keep]
     y = run.y[keep]
-    if not isinstance(model, Ked):
-        assert isinstance(model, PathModel)
-        return _fields_of_path_model(model, t, run.led[keep], y, points)
-
-    motion_of_joints = run.led[keep], *run.path(t)[1:]
-    roots = model.roots(*motion_of_joints)
-    structure = moving_structure(model.robot, *motion_of_joints).structure
-    T = len(keep)
-    n = len(model.meshes)
-    motion = np.zeros((T, n, points, 6))
-    energy = np.zeros((T, n, points))
-    for i, (mesh, segment) in enumerate(zip(model.meshes, structure.segments, strict=True)):
-        x = np.linspace(0, mesh.L, points)
-        root = np.einsum("tck,tk->tc", roots[:, i], y)
-        X = np.array([transport(float(at)) for at in x])
-        w = y[:, model.inner[i]]
-        bent = np.einsum("pab,tb->tpa", X, root) + np.einsum("pak,tk->tpa", mesh.field(x), w)
-        displacement = bent[..., :3] @ segment.R_LS.T
-        rotation = bent[..., 3:] @ segment.R_LS.T
-        motion[:, i] = np.concatenate([displacement, rotation], -1)
-        force = np.einsum("pak,tk->tpa", mesh.resultants(x), w)
-        energy[:, i] = (force**2 * mesh.compliances(x) / 2).sum(axis=-1)
-    axes = structure.R @ np.array([segment.R_LS.T for segment in structure.segments])
-    names = tuple(segment.name for segment in structure.segments)
-    return Fields(names, t, structure.p, axes, structure.L, motion, energy)
+    if model.linearised is None:
+        motion = run.led[keep], *run.path(t)[1:]
+        return Fields(model.names, t, *model.draw_links(motion, y, points))
+    return _fields_of_path_model(model.linearised, t, run.led[keep], y, points)
 
 
 def _fields_of_path_model(

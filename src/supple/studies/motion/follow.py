@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...architectures.kinds import architecture_of
 from ...arguments import also_called, checked, counts, number, one_of, whole_number
 from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
@@ -30,11 +29,12 @@ from ...link_loads import Load, a_list_of_loads
 from ...outputs.measuring import named_outputs, read_outputs
 from ...outputs.output import Output
 from ...path_dynamics.assembled_path import assembled_path
-from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
+from ...path_dynamics.damping import Law, MotionDamping
+from ...path_dynamics.elements_on_path import added_damping, elements_on_path, refuse_loads
 from ...path_dynamics.equations_in_time import MAX_MATRIX_UNKNOWNS as FEW
 from ...path_dynamics.equations_in_time import EquationsAlongPath, Path, changes
-from ...path_dynamics.kineto_elastodynamics import Loads, ked
-from ...path_dynamics.linearised_model import PathModel, SwingingPath, led_elements
+from ...path_dynamics.kineto_elastodynamics import Loads
+from ...path_dynamics.linearised_model import PathModel, SwingingPath
 from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
 from ...path_dynamics.tip_wrench import TipWrench
 from ...robot import Robot, a_robot
@@ -179,35 +179,39 @@ def follow(
         if isinstance(process, Constant):
             robot = tip_loaded_model(robot, process.value(np.zeros(1), 6)[0])
     model, law = _small_motion(robot, path, elements, order, (damping, modal_damping), loads)
-    named = named_outputs(outputs, model.model) if isinstance(model, PathModel) else named
+    linearised = model.linearised
+    if linearised is not None:
+        named = named_outputs(outputs, linearised.model)
     span = f"a motion of {total:g} s in steps of {dt:g} s"
     steps = count_of(total, dt, 1e8, span, "give a shorter time, or longer steps")
     afford(span, 8e-8 * steps * model.size, 0.0, "give a shorter time, or longer steps")
     t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
     led = assembled_path(model.robot, path)
-    led = _swung(model, led, total, start) or led
-    pushed = _tip_wrench(model, path, process, total)
+    pushed = None
+    if linearised is not None:
+        led = _swung(linearised, led, total, start) or led
+        pushed = _tip_wrench(linearised, path, process, total)
     along = EquationsAlongPath(model, led, total, law, pushed)
     found = _Run(along, path, t, start, periods).run_within_bounds(scheme, step)
     if not found.small:
         told = too_large(found.robot.name, found.largest, INSTEAD)
         warnings.warn(told, SmallRangeWarning, stacklevel=2)
-    if named and isinstance(model, PathModel):
-        states = model.states(led(t), (found.y, found.yd, found.ydd))
+    if named and linearised is not None:
+        states = linearised.states(led(t), (found.y, found.yd, found.ydd))
         # a constant wrench is among the loads of the Model already
         load = np.zeros((len(t), 6)) if pushed is None else pushed.wrench(t)
-        near = model.dependent_guess(found.led, states[0])
-        return replace(found, outputs=read_outputs(model.model, named, t, states, load, near))
+        near = linearised.dependent_guess(found.led, states[0])
+        measured = read_outputs(linearised.model, named, t, states, load, near)
+        return replace(found, outputs=measured)
     return found
 
 
 def _tip_wrench(
-    model: SmallMotion, path: Trajectory, process: Input | None, total: float
+    model: PathModel, path: Trajectory, process: Input | None, total: float
 ) -> TipWrench | None:
     """What a wrench that varies in time adds; a constant one is a load of the Model."""
     if process is None or isinstance(process, Constant):
         return None
-    assert isinstance(model, PathModel)
     if model.loose:
         raise SuppleError(
             "wrench varies in time, and a joint of this robot swings freely: give a constant "
@@ -226,9 +230,9 @@ def _tip_wrench(
     return TipWrench(model, value, breaks, tuple(acting.tolist()))
 
 
-def _swung(model: SmallMotion, path: Path, total: float, start: str) -> SwingingPath | None:
+def _swung(model: PathModel, path: Path, total: float, start: str) -> SwingingPath | None:
     """The path with what swings freely beside it, None where nothing does."""
-    if not isinstance(model, PathModel) or not model.loose:
+    if not model.loose:
         return None
     names = [model.model.coordinates[model.model.joints + k] for k in model.loose]
     if start == "periodic":
@@ -253,7 +257,7 @@ def _output_model(
             "outputs, loads and wrench need a Model, whose damping is a ratio: give damping=0.01, "
             "or modal_damping="
         )
-    _check_loads(loads, "outputs and wrench need a Model, which has all of its loads")
+    refuse_loads(loads, "outputs and wrench need a Model, which has all of its loads")
     return build(
         robot,
         FiniteElements(*mesh),
@@ -281,34 +285,13 @@ def _small_motion(
     if isinstance(robot, Model):
         if given is not None or modal is not None:
             raise SuppleError("damping is given with a Model: build the Model with it instead")
-        _check_loads(loads, "a Model has all of its loads")
+        refuse_loads(loads, "a Model has all of its loads")
         return PathModel(robot), None
-    ratio = None if isinstance(given, MotionDamping) else given
-    led = led_elements(robot, elements, order, ratio)
-    if led is None:
-        model = ked(robot, path(0.0)[0], elements, order, loads)
-        if modal is not None:
-            given = Ratio(float(modal))
-        if isinstance(given, MotionDamping):  # of all modes at the start
-            x, v, a = path(np.zeros(1))
-            return model, given.law(model.matrices(x, v, a).M[0], model.elastic(x[0]))
-        return model, link_damping(model, given)
-    sliding = [name for name, slides in architecture_of(robot).motors if slides]
-    why = f"links.{sliding[0]} slides" if sliding else f"{robot.name} is a mechanism"
-    if not sliding and architecture_of(robot).asked_by == "position":
-        why = f"the passive joints of {robot.name} have springs, damping or friction"
-    if isinstance(given, MotionDamping) or modal is not None:
-        raise SuppleError(
-            f"{why}: give its damping as a ratio of its links' own modes, damping=, since a matrix "
-            "would change with its pose"
-        )
-    _check_loads(loads, why)
-    return led, None
-
-
-def _check_loads(loads: Loads | None, why: str) -> None:
-    if loads is not None:
-        raise SuppleError(f"loads cannot be switched here, since {why}: leave loads out")
+    start = path(0.0)[0]
+    model = elements_on_path(
+        robot, start, elements, order, damping=given, modal_damping=modal, loads=loads
+    )
+    return model, added_damping(model, path, given, modal)
 
 
 def _check(path: Trajectory, times: dict[str, float], start: str) -> None:
@@ -457,11 +440,10 @@ class _Run:
 
     def _response(self, y: Array, yd: Array, ydd: Array, step: float) -> PathResponse:
         """Read the answer off."""
-        model, t, swung = self.along.model, self.t, isinstance(self.along.path, SwingingPath)
+        model, t = self.along.model, self.t
         x, v, a = self.along.path(t)
         k = self.path(0.0)[0].size
-        swings = len(model.loose) if isinstance(model, PathModel) else 0
-        beside = x.shape[1] - k - swings
+        beside = x.shape[1] - k - len(model.loose)
         tips, efforts = [], []
         many = max(8, 1_000_000 // max(1, self.along.size**2))
         for first in range(0, len(t), many):
@@ -474,8 +456,9 @@ class _Run:
         # The largest deflection over length or section rotation at the end of any link, or turn
         # that these add to what swings
         bent = [0.0]
-        if swung and isinstance(model, PathModel):
-            slides = [place - model.model.joints for place in model.model.chain.lengths_at.values()]
+        if model.linearised is not None:
+            full = model.linearised.model
+            slides = [place - full.joints for place in full.chain.lengths_at.values()]
             bent += [float(np.abs(y[:, n]).max()) for n in model.loose if n not in slides]
         for link in model.names:
             if L := model.length(link):

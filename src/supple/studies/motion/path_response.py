@@ -14,8 +14,6 @@ from ...arguments import one_of
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
 from ...path_dynamics.damping import Law
-from ...path_dynamics.kineto_elastodynamics import Ked
-from ...path_dynamics.linearised_model import PathModel
 from ...path_dynamics.small_motion import SmallMotion, elastic_modes
 from ...robot import Robot
 from ..small_range import SMALL
@@ -86,7 +84,7 @@ class PathResponse(Answer):
     @property
     def swing(self) -> Array:
         """(T, m) passive coordinates that no motor and no loop holds, as the links bend."""
-        loose = self.model.loose if isinstance(self.model, PathModel) else []
+        loose = self.model.loose
         return np.asarray(self.passive + self.y[:, loose]) if loose else np.zeros((len(self.t), 0))
 
     @property
@@ -168,16 +166,16 @@ class PathResponse(Answer):
 
     def _from_rigid_motion(self, link: str, fraction: float) -> Array:
         """Displacement (T, 3) of a section from the rigid motion, axes of the rigid link."""
-        if isinstance(self.model, Ked):
+        linearised = self.model.linearised
+        if linearised is None:
             prescribed = (self.led, *self.path(self.t)[1:])
             return self.model.displaced(link, fraction, prescribed, self.y)[:, :3]
-        assert isinstance(self.model, PathModel)
         motion = (self.led, 0 * self.led, 0 * self.led)
         still = np.zeros_like(self.y)
-        bent = self.model.states(motion, (self.y, still, still))[0]
-        rigid = self.model.states(motion, (still, still, still))[0]
-        near = self.model.dependent_guess(self.led, bent)
-        return displacement_from_rigid(self.model.model, link, fraction, (bent, rigid), near)
+        bent = linearised.states(motion, (self.y, still, still))[0]
+        rigid = linearised.states(motion, (still, still, still))[0]
+        near = linearised.dependent_guess(self.led, bent)
+        return displacement_from_rigid(linearised.model, link, fraction, (bent, rigid), near)
 
 
 def apply_field(field: Array, y: Array) -> Array:

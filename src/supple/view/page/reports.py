@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ...answers.registry import require_duty
 from ...architectures.kinds import architecture_of
-from ...path_dynamics.linearised_model import PathModel
 from ...robot import Robot
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes, modes
@@ -345,9 +344,10 @@ def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
 
 def _swinging(run: PathResponse) -> list[Plot]:
     """Joints that nothing holds, over time."""
-    if not isinstance(run.model, PathModel) or not run.model.loose:
+    linearised = run.model.linearised
+    if linearised is None or not linearised.loose:
         return []
-    model = run.model.model
+    model = linearised.model
     places = [model.joints + k for k in run.model.loose]
     names = [model.coordinates[k].removeprefix("passive.") for k in places]
     slides = [k in model.chain.lengths_at.values() for k in places]
