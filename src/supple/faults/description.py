@@ -19,7 +19,7 @@ from ..errors import RobotError, SuppleError
 from ..values import MEASURED, fault, in_si
 from .finding import every_fault, robot_error
 from .known import plain
-from .signatures import describe_class
+from .signatures import describe_class, set_readable_signature
 
 __all__ = ["Description"]
 
@@ -42,8 +42,8 @@ class Description(BaseModel, ABC):
 
     @classmethod
     def __pydantic_on_complete__(cls) -> None:
-        """Do so again when pydantic has built the class, which sets its own signature."""
-        describe_class(cls)
+        """Set the signature again when pydantic has built the class, which sets its own."""
+        set_readable_signature(cls)
 
     @field_validator(*MEASURED, mode="before", check_fields=False)
     @classmethod

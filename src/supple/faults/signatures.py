@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from ..readable_help import UnquotedText
 from .meanings import MEANINGS
 
-__all__ = ["describe_class"]
+__all__ = ["describe_class", "set_readable_signature"]
 
 UNSHOWN = "..."
 
@@ -61,10 +61,13 @@ class _ReadableSignature:
 
 def describe_class(cls: type[BaseModel]) -> None:
     """Give a description class its readable signature, and its fields as Parameters."""
+    set_readable_signature(cls)
+    type.__setattr__(cls, "__doc__", _ReadableDocstring(cls.__dict__.get("__doc__")))
+
+
+def set_readable_signature(cls: type[BaseModel]) -> None:
+    """Give a description class its readable signature."""
     type.__setattr__(cls, "__signature__", _ReadableSignature())
-    written = cls.__dict__.get("__doc__")
-    if not isinstance(written, _ReadableDocstring):
-        type.__setattr__(cls, "__doc__", _ReadableDocstring(written))
 
 
 def readable_signature(cls: type[BaseModel]) -> Signature:
