@@ -145,6 +145,17 @@ def test_anything_that_drives_can_be_compared() -> None:
     assert np.isfinite(c.residual).all()
 
 
+def test_moves_given_as_they_are_have_short_names_of_their_own() -> None:
+    """Two moves of one kind are two methods; neither's whole text is its name."""
+    t = np.linspace(0.0, 0.8, 81)
+    moves = [supple.Samples(t, supple.PointToPoint([0.0], [1.0], 0.8).at(t)[0]) for _ in range(2)]
+    septic = supple.PointToPoint([0.0], [1.0], 0.6, "septic")
+    answer = supple.compare(
+        arm(), [0.0], [1.0], methods=["unshaped", *moves, septic], duration=0.5, elements=2
+    )
+    assert answer.methods == ("unshaped", "Samples", "Samples 2", "PointToPoint")
+
+
 def test_a_robot_without_payload_is_told() -> None:
     bare = supple.SerialRobot(name="bare", planar=True, links=[LINK])
     c = supple.compare(bare, [0.0], [0.5], methods=["unshaped"], elements=1)

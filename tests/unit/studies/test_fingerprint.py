@@ -1,6 +1,7 @@
 """A sweep that was kept is answered from its folder only where nothing that it computes changed."""
 
 import functools
+import importlib
 import subprocess
 import sys
 import textwrap
@@ -105,6 +106,72 @@ CHANGES = {
         """,
         ("1", "2"),
     ),
+    "a helper that keeps its answers": (
+        """
+        import functools
+        @functools.lru_cache
+        def helper(x):
+            return x * {}
+        def study(robot, theta):
+            return helper(2)
+        """,
+        ("3.0", "4.0"),
+    ),
+    "a helper for each type": (
+        """
+        import functools
+        @functools.singledispatch
+        def helper(x):
+            return 0.0
+        @helper.register
+        def of_float(x: float):
+            return x * {}
+        def study(robot, theta):
+            return helper(2.0)
+        """,
+        ("3.0", "4.0"),
+    ),
+    "an attribute of the function": (
+        """
+        def study(robot, theta):
+            return study.scale
+        study.scale = {}
+        """,
+        ("3.0", "4.0"),
+    ),
+    "a property that is computed once": (
+        """
+        import functools
+        class Helper:
+            @functools.cached_property
+            def value(self):
+                return {}
+        def study(robot, theta):
+            return Helper().value
+        """,
+        ("1", "2"),
+    ),
+    "a method of a class of classes": (
+        """
+        class Kind(type):
+            def value(cls):
+                return {}
+        class Helper(metaclass=Kind):
+            pass
+        def study(robot, theta):
+            return Helper.value()
+        """,
+        ("1", "2"),
+    ),
+    "an object that is called": (
+        """
+        class Study:
+            def __call__(self, robot, theta):
+                return {}
+        study = Study()
+        """,
+        ("1", "2"),
+    ),
     "another name of the same size": (
         """
         def study(robot, theta):
@@ -134,6 +201,74 @@ def test_a_changed_study_is_not_answered_from_the_folder(tmp_path: Path) -> None
     assert (again["value"] == 4.0).all()
     with pytest.raises(supple.SuppleError, match="another question"):
         supple.sweep(robot, made(text.format(other)), over, out=folder, scheduler="serial")
+
+
+IMPORTS = [
+    "from helping_module import helper; return helper(2)",
+    "import helping_module; return helping_module.helper(2)",
+    "import helping_module as other; return other.helper(2)",
+]
+
+
+@pytest.mark.parametrize("line", IMPORTS)
+def test_a_helper_that_is_imported_inside_the_function(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    found = set()
+    for factor in (3.0, 4.0):
+        (tmp_path / "helping_module.py").write_text(
+            f"FACTOR = {factor}\ndef helper(x):\n    return FACTOR * x\n"
+        )
+        sys.modules.pop("helping_module", None)
+        importlib.invalidate_caches()
+        found.add(fingerprint(made(f"def study(robot, theta):\n    {line}\n")))
+    sys.modules.pop("helping_module", None)
+    assert len(found) == 2
+    missing = "def study(robot, theta):\n    import no_such_module_of_mine as m\n    return m.x\n"
+    assert fingerprint(made(missing)) == fingerprint(made(missing))
+
+
+def test_a_module_of_a_package_that_is_imported_inside_the_function(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Met before and after the function has run, and imported it, the same."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "helping_package").mkdir()
+    (tmp_path / "helping_package" / "__init__.py").write_text("")
+    (tmp_path / "helping_package" / "inner.py").write_text("def helper(x):\n    return 3 * x\n")
+    study = made(
+        "def study(robot, theta):\n    from helping_package import inner\n"
+        "    return inner.helper(2)\n"
+    )
+    before = fingerprint(study)
+    assert study(None, None) == 6
+    assert fingerprint(study) == before
+    for name in ("helping_package", "helping_package.inner"):
+        sys.modules.pop(name)
+
+
+class Called:
+    """A study that is an object."""
+
+    def __call__(self, robot: supple.Robot, theta: Any) -> float:
+        return 3.0
+
+
+@pytest.mark.parametrize("scheduler", ["serial", "threads"])
+def test_studies_that_have_no_name_of_their_own(tmp_path: Path, scheduler: str) -> None:
+    robot = supple.load("industrial-3")
+    study = made("def study(scale, robot, theta):\n    return scale * 2.0\n")
+    over = {"theta.link2": [0.0, 1.0]}
+    for scale, folder in ((1.0, "one"), (2.0, "two")):
+        asked = {"out": tmp_path / folder, "scheduler": scheduler}
+        found = supple.sweep(robot, functools.partial(study, scale), over, **asked)
+        assert (found["value"] == 2 * scale).all()
+    with pytest.raises(supple.SuppleError, match="another question"):
+        supple.sweep(robot, functools.partial(study, 3.0), over, out=tmp_path / "one")
+    found = supple.sweep(robot, Called(), over, out=tmp_path / "called", scheduler=scheduler)
+    assert (found["value"] == 3.0).all()
 
 
 def test_partial_functions_and_functions_that_call_themselves() -> None:

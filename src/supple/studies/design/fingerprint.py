@@ -1,15 +1,18 @@
 """A hash of an object by its contents, by which a sweep knows whether it computed this before.
 
 Of a function that is its code, its constants and those of functions nested in it, its defaults, its
-closure, and everything that it reaches by name in its module: helpers that it calls, constants that
-it reads, and the same of modules of the user that it looks into. Code of Python itself and of
-installed packages counts by its name and version.
+closure, its attributes, and everything that it reaches by name in its module or in modules that it
+imports itself: helpers that it calls, constants that it reads, and the same of modules of the user
+that it looks into. Code of Python itself and of installed packages counts by its name and version.
+What code finds by other ways (a file that it reads, `eval`, `globals()`) is not seen.
 """
 
 from __future__ import annotations
 
+import dis
 import functools
 import hashlib
+import importlib
 import sys
 import sysconfig
 import types
@@ -95,8 +98,15 @@ class _ContentHash:
             self.word("builtin", str(getattr(value, "__module__", "")), value.__name__)
         elif isinstance(value, type):
             self.type(value)
+        elif isinstance(value, functools.cached_property):
+            self.word("cached property")
+            self.add(value.func)
         else:
             self.instance(value)
+            # what a decorator of Python's own wraps (functools.lru_cache) pickles as a name alone
+            wrapped = getattr(value, "__wrapped__", None)
+            if isinstance(wrapped, types.FunctionType):
+                self.add(wrapped)
 
     def code(self, code: types.CodeType) -> None:
         """Instructions, names and constants; nested functions are constants."""
@@ -124,10 +134,16 @@ class _ContentHash:
         wrapped = getattr(function, "__wrapped__", None)
         if wrapped is not None:
             self.add(wrapped)
+        for name, held in sorted(vars(function).items()):
+            if name != "__wrapped__":
+                self.word("attribute", name)
+                self.add_named(held, set())
         names = _names_of(function.__code__)
         for name in sorted(names & function.__globals__.keys()):
             self.word("global", name)
             self.add_named(function.__globals__[name], names)
+        for module in _imported_by(function.__code__, function.__globals__.get("__package__")):
+            self.add_named(module, names)
 
     def add_named(self, value: Any, names: set[str]) -> None:
         """Something that code finds by name: of the user's modules what it may look up there."""
@@ -152,6 +168,8 @@ class _ContentHash:
             return
         for base in kind.__bases__:
             self.add(base)
+        if type(kind) is not type:
+            self.add(type(kind))
         for name, held in sorted(vars(kind).items()):
             inner = held
             if isinstance(held, staticmethod | classmethod):
@@ -189,6 +207,34 @@ def _names_of(code: types.CodeType) -> set[str]:
         if isinstance(constant, types.CodeType):
             names |= _names_of(constant)
     return names
+
+
+def _imported_by(code: types.CodeType, package: str | None) -> list[types.ModuleType]:
+    """The user's modules that code, and code nested in it, imports when it runs.
+
+    They are imported here, as the code is about to do: one that cannot be is left to the code.
+    """
+    found: list[types.ModuleType] = []
+    steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
+    for k, step in enumerate(steps):
+        if step.opname != "IMPORT_NAME":
+            continue
+        # pushed before it: how many packages up, and which names are taken from there
+        level, wanted = steps[k - 2].argval, steps[k - 1].argval
+        try:
+            module = importlib.import_module("." * level + step.argval, package)
+            if not _is_users(module.__name__):
+                continue
+            if hasattr(module, "__path__"):
+                for name in set(wanted or ()) - vars(module).keys():
+                    importlib.import_module(f"{module.__name__}.{name}")
+        except Exception:  # noqa: BLE001 - whatever a module of the user raises
+            continue
+        found.append(module)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found += _imported_by(constant, package)
+    return found
 
 
 @functools.cache

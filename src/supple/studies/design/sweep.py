@@ -145,8 +145,11 @@ class SweepQuestion:
         """The question as plain data."""
         from importlib.metadata import version
 
-        study = self.study
-        name = study if isinstance(study, str) else f"{study.__qualname__} {_fingerprint(study)}"
+        name = self.study
+        if not isinstance(name, str):
+            # an object that is called, or a partial function, has only the name of its class
+            own_name = getattr(name, "__qualname__", type(name).__qualname__)
+            name = f"{own_name} {_fingerprint(name)}"
         return {
             "robot": as_plain_data(self.varied.robot),
             "study": name,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -188,7 +189,14 @@ def _named_methods(name: str, value: Any) -> dict[str, Any]:
     if isinstance(value, Mapping):
         found = dict(value)
     elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        found = {str(word): word for word in value}
+        found = {}
+        for method in value:
+            is_word = isinstance(method, str | PurePath)
+            title = str(method) if is_word else type(method).__name__
+            if not is_word and title in found:
+                alike = sum(isinstance(known, type(method)) for known in found.values())
+                title = f"{title} {alike + 1}"
+            found[title] = method
     else:
         found = {}
     if not found or not all(isinstance(word, str) for word in found):
