@@ -243,6 +243,34 @@ def test_theodore_claims_turn_with_their_source(claim, source, other, monkeypatc
     assert not getattr(theodore, claim)().ok
 
 
+def test_claims_about_lyapunovs_function_turn_with_their_source(monkeypatch):
+    """Rates off by a thousandth turn all three; so does a printed rate that is right after all."""
+    signs, size, driven = theodore._lyapunov_claims()
+    assert [claim.verdict for claim in (signs, size, driven)] == [
+        "agrees", "misprint", "not reproducible",
+    ]  # fmt: skip
+    for name in ("vibrating_slide", "driven_slide"):
+        run = getattr(theodore, name)
+        monkeypatch.setattr(
+            theodore,
+            name,
+            lambda at, run=run: dataclasses.replace(run(at), rate=1.001 * run(at).rate),
+        )
+    assert [claim.line() for claim in theodore._lyapunov_claims() if claim.ok] == []
+    monkeypatch.undo()
+
+    run = theodore.vibrating_slide
+    monkeypatch.setattr(
+        theodore, "vibrating_slide", lambda at: dataclasses.replace(run(at), printed=run(at).rate)
+    )
+    assert theodore._lyapunov_claims()[1].verdict == "agrees"
+    monkeypatch.setattr(theodore, "driven_slide", run)  # a motion in which nothing turns
+    assert theodore._lyapunov_claims()[2].verdict == "agrees"
+    monkeypatch.setattr(theodore, "_growth", lambda name, f=theodore._growth: {
+        **f(name), "energy": 1.0})  # fmt: skip
+    assert theodore._conserved_claim().verdict == "differs"
+
+
 def test_sizes_and_coupling_turn_with_their_source(monkeypatch):
     assert all(claim.ok for claim in kuo._size_claims())
     run = kuo.motion

@@ -21,12 +21,13 @@ from ..beams.theory import uniform_of
 from ..control.controllers import Decoupling
 from ..control.trajectories import NAMED, ParabolicBlends
 from ..equations.build import build
+from ..equations.equilibrium import total_stiffness
 from ..equations.model import Model
 from ..integration.held_joints import flexible
 from ..robot import SerialRobot
 from ..studies.motion.response import Response
 from ..studies.motion.simulate import SimulationWarning, simulate
-from ..studies.motion.stability import free_growth
+from ..studies.motion.stability import free_growth, lyapunov_rates
 from ..studies.vibration.modes import modes
 from .cells import Cell, Claim, Measure, Reproduction, about, as_printed, gap, right_number
 
@@ -133,6 +134,8 @@ def reproduction() -> Reproduction:
         _scaling_claim(),
         _growth_claim(),
         _unstable_claim(),
+        *_lyapunov_claims(),
+        _conserved_claim(),
         _tracking_claim(figures),
     )
     return Reproduction("theodore", SOURCE, printed_numbers(), claims, NOTES, results)
@@ -498,6 +501,184 @@ def _unstable_claim() -> Claim:
         "not reproducible",
         "bounded and reversible: energy rises as omega, the tip moves less; a damping "
         "ratio of 0.5 % offsets it",
+    )
+
+
+SLIDES = {"extension": (0.3, 1.0), "retraction": (1.0, 0.3)}  # m, free lengths of link 3
+
+
+@dataclass(frozen=True)
+class LyapunovRun:
+    """V of (41) along a motion, at times t (n,), with its rate in three readings.
+
+    Attributes:
+        V: (n,), J.  rate: with every term.  corrected: (42) with its second term.  printed: (42)
+        with (43) as printed; zero where it was not asked for.  W.
+    """
+
+    t: Array
+    V: Array
+    rate: Array
+    corrected: Array
+    printed: Array
+
+    def in_cruise(self, values: Array) -> Array:
+        """The values between the blends, where the joints move uniformly."""
+        return values[(self.t >= CRUISE[0]) & (self.t <= CRUISE[-1])]
+
+    def rise(self) -> float:
+        """Largest rate in cruise, parts of the largest size: below zero where V falls always."""
+        rate = self.in_cruise(self.rate)
+        return float(rate.max() / np.abs(rate).max())
+
+    def fall(self) -> float:
+        """Smallest rate in cruise, the same way: above zero where V rises always."""
+        rate = self.in_cruise(self.rate)
+        return float(rate.min() / np.abs(rate).max())
+
+    def off(self, rate: Array) -> float:
+        """How far another reading of the rate is off in cruise, parts of its largest size."""
+        wrong = self.in_cruise(rate - self.rate)
+        return float(np.abs(wrong).max() / np.abs(self.in_cruise(self.rate)).max())
+
+    def unbalanced(self) -> float:
+        """What the integral of the rate in cruise misses of V, parts of the largest V there."""
+        from scipy.interpolate import CubicSpline
+
+        t, V = self.in_cruise(self.t), self.in_cruise(self.V)
+        integral = CubicSpline(t, self.in_cruise(self.rate)).antiderivative()(t)
+        return float(np.abs(integral - (V - V[0])).max() / V.max())
+
+
+@cache
+def vibrating_slide(name: str) -> LyapunovRun:
+    """Link 3 in its first mode, released from 1 mm, while it slides and the other joints stand."""
+    from scipy.interpolate import CubicSpline
+
+    model = build(files.load("theodore-rrp"), AssumedModes(1, normalisation="one"))
+    start, end = SLIDES[name]
+    path = ParabolicBlends((0.0, 0.0, start), (0.0, 0.0, end), 1.0, 0.1)
+    bent = np.array([0.0, 0.0, start, 1e-3, 0.0])
+    moving = simulate(
+        model, controller=Decoupling(), trajectory=path, q0=bent, dt=2.5e-4, tolerance=1e-10
+    )
+    V, rate, corrected = lyapunov_rates(flexible(model), moving)
+    lengths, speeds = moving.q[:, 2], moving.qd[:, 2]
+    grid = np.linspace(min(SLIDES[name]), max(SLIDES[name]), 61)  # smooth in the length
+    on_grid = [_printed_stiffness_rate(float(l)) * _first_stiffness(model, l) / l for l in grid]
+    printed = -CubicSpline(grid, on_grid)(lengths) * speeds * moving.q[:, 3] ** 2 / 2
+    return LyapunovRun(moving.t, V, rate, corrected, printed)
+
+
+@cache
+def driven_slide(name: str) -> LyapunovRun:
+    """The paper's own motion, unbent at first: all three joints move uniformly in cruise."""
+    model = build(files.load("theodore-rrp"), AssumedModes(1, normalisation="one"))
+    moving = simulate(
+        model, controller=Decoupling(), trajectory=NAMED[name], dt=2.5e-4, tolerance=1e-10
+    )
+    V, rate, corrected = lyapunov_rates(flexible(model), moving)
+    return LyapunovRun(moving.t, V, rate, corrected, np.zeros_like(V))
+
+
+def _lyapunov_claims() -> tuple[Claim, Claim, Claim]:
+    """Sign and size of the rate of (41) in a slide alone, and its sign in the paper's motion."""
+    out, back = (vibrating_slide(name) for name in SLIDES)
+    signs = Claim(
+        "(42), (43)",
+        "dV/dt is negative at all times of an extension, positive of a retraction",
+        f"slide alone, mode 1: at most {out.rise():.3f} and at least {back.fall():+.3f} of its "
+        "largest size",
+        (
+            Measure("extension, highest dV/dt", out.rise(), -1.0, 0.0, "paper", "negative"),
+            Measure("retraction, lowest dV/dt", back.fall(), 0.0, 1.0, "paper", "positive"),
+            gap("extension, its integral off V", out.unbalanced(), 1e-5, INTEGRAL),
+            gap("retraction, its integral off V", back.unbalanced(), 1e-5, INTEGRAL),
+        ),
+        why="energy follows omega; that is no statement about stability",
+    )
+
+    dropped = PEAK_SPEED[1.0] / WAVE_SPEED  # the paper drops what is of the order of U / U_g
+    origin = "the paper's own measure of what is dropped, U / U_g"
+    measures = []
+    for name, run in (("extension", out), ("retraction", back)):
+        measures += [
+            gap(
+                f"{name}, (42) with (43) off dV/dt", run.off(run.printed), dropped, origin, "paper"
+            ),
+            gap(f"{name}, corrected", run.off(run.corrected), dropped, origin, "corrected"),
+            gap(f"{name}, integral of dV/dt off V", run.unbalanced(), 1e-5, INTEGRAL),
+        ]
+    size = Claim(
+        "(42), (43)",
+        "dV/dt = 1/2 q_f' dK/dt q_f with (43)",
+        f"off by {100 * out.off(out.printed):.0f} % of dV/dt, corrected by "
+        f"{100 * out.off(out.corrected):.2f} %",
+        tuple(measures),
+        "misprint",
+        "-1/2 (q_f')' dM_ff/dt q_f' is missing, and dK/dbeta dbeta/dt in (43)",
+    )
+
+    forward, backward = (driven_slide(name) for name in SLIDES)
+    driven = Claim(
+        "section IV",
+        "in uniform motion of the joints dV/dt keeps its sign for all times",
+        f"the paper's motion, in cruise: extension {forward.fall():+.2f}..{forward.rise():+.2f}, "
+        f"retraction {backward.fall():+.2f}..{backward.rise():+.2f} of its largest size",
+        (
+            Measure("extension, highest dV/dt", forward.rise(), -1.0, 0.0, "paper", "negative"),
+            Measure("retraction, lowest dV/dt", backward.fall(), 0.0, 1.0, "paper", "positive"),
+            gap("extension, its integral off V", forward.unbalanced(), 1e-4, INTEGRAL),
+            gap("retraction, its integral off V", backward.unbalanced(), 1e-4, INTEGRAL),
+        ),
+        "not reproducible",
+        "joints that turn force the vibration: terms of h_f without q_f', which (40) leaves out",
+    )
+    return signs, size, driven
+
+
+INTEGRAL = "V itself, from the states of the run"
+
+
+def _first_stiffness(model: Model, length: float) -> float:
+    """K of the first mode in plane at a free length of link 3, unbent."""
+    q = np.array([0.0, 0.0, length, *[0.0] * (model.size - 3)])
+    return float(total_stiffness(model, q)[3, 3])
+
+
+def _printed_stiffness_rate(length: float) -> float:
+    """(3 int psi''^2 + 2 int eta psi'' psi''') / int psi''^2 of (43), first mode of (7)."""
+    from scipy.integrate import simpson
+
+    beta = float(roots(1).roots(length)[0])
+    eta = np.linspace(0.0, 1.0, 401)
+    y = beta * eta
+    sigma = (np.cosh(beta) + np.cos(beta)) / (np.sinh(beta) + np.sin(beta))  # no moment at the end
+    second = beta**2 * (np.cosh(y) + np.cos(y) - sigma * (np.sinh(y) + np.sin(y)))
+    third = beta**3 * (np.sinh(y) - np.sin(y) - sigma * (np.cosh(y) + np.cos(y)))
+    bending = simpson(second**2, x=eta)
+    return float(3 + 2 * simpson(eta * second * third, x=eta) / bending)
+
+
+def _conserved_claim() -> Claim:
+    """Elastic energy in extension, beside frequencies of a clamped beam with its payload."""
+    found = _growth("extension")
+    ratio = (exact_roots(1.0, 0.0, 1)[0] / 1.0) ** 2 / (exact_roots(0.3, 0.0, 1)[0] / 0.3) ** 2
+    measures = (
+        Measure("energy, times", found["energy"], 0.95, 1.05, "paper", "conserved: to a twentieth"),
+        Measure(
+            "energy, times", found["energy"], 0.999 * ratio, 1.001 * ratio,
+            origin="E / omega conserved, omega of exact modes",
+        ),
+        Measure("action, times", found["action"], 1 - 1e-6, 1 + 1e-6, origin=ADIABATIC),
+    )  # fmt: skip
+    return Claim(
+        "section IV",
+        "in extension amplitudes grow so as to conserve the elastic energy",
+        f"free mode 1: energy x{found['energy']:.4f}, action x{found['action']:.5f}",
+        measures,
+        "not reproducible",
+        "the action is conserved, energy falls as the frequency; the slide's drive takes it out",
     )
 
 

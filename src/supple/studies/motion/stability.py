@@ -31,7 +31,15 @@ from ...link_loads import Load, a_list_of_loads
 from .response import Response
 from .simulate import simulate
 
-__all__ = ["NOTE", "Floquet", "Stability", "floquet", "free_growth", "stability"]
+__all__ = [
+    "NOTE",
+    "Floquet",
+    "Stability",
+    "floquet",
+    "free_growth",
+    "lyapunov_rates",
+    "stability",
+]
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -297,7 +305,7 @@ def stability(
     eta, etad = system.parts(run.q), system.parts(run.qd)
     E = system.modal_energies(run.q, eta - system.quasi_static(run.q, run.qd, wanted), etad)
     energy, action = E.sum(axis=1), (E / omega).sum(axis=1)
-    V, lyapunov_rate, own = _lyapunov(system, run)
+    V, lyapunov_rate, own = lyapunov_rates(system, run)
     slope = np.gradient(omega[:, 0], run.t)
     # Deflection of the end and moment at the root of the last link that bends
     link = _last_flexible_link(model)
@@ -410,8 +418,10 @@ def _action_growth(system: Flexible, path: Trajectory) -> float:
     return float(np.linalg.norm(carried, 2) ** 2)
 
 
-def _lyapunov(system: Flexible, run: Response) -> tuple[Array, Array, Array]:
-    """V of (41), its rate, and 1/2 q_f' K_dot q_f - 1/2 q_fd' M_ff_dot q_fd of (42), corrected.
+def lyapunov_rates(system: Flexible, run: Response) -> tuple[Array, Array, Array]:
+    """Return V of (41), its rate along the motion, and (42) corrected, (n,) each.
+
+    (42) corrected is 1/2 q_f' K_dot q_f - 1/2 q_fd' M_ff_dot q_fd.
 
     The rate has the elastic accelerations in it, so it is that of the motion with every term. For
     a slide alone, M = int m N'N and V_dot - (42) = -q_fd' (l_tt int m N'N_l + l_t^2 int m N'N_ll)
