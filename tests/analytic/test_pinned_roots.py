@@ -146,3 +146,80 @@ def test_torques_do_no_work_on_shapes_of_any_root():
 def test_roots_are_told_in_one_sentence():
     with pytest.raises(supple.SuppleError, match="clamped, pinned, free"):
         supple.AssumedModes(1, root="sprung")
+
+
+SLIDE = {"EI": 1165.4916, "m": 0.4303 / 1.3, "payload": 0.0828, "L": 1.3}  # [Theodore1997] Table I
+
+
+def frequencies_on_springs(length, sideways, turning, top):
+    """First two of a sliding beam whose hub rests on springs, in closed form, rad/s.
+
+    v = a cos + b sin + c cosh + d sinh outside; the part inside is a rigid rod on the hub:
+    -w^2 (m_in v + S v') = -k v - EI v''' and -w^2 (S v + J v') = -k_r v' + EI v'' at the root.
+    """
+    EI, m, mp = SLIDE["EI"], SLIDE["m"], SLIDE["payload"]
+    inside = SLIDE["L"] - length
+    mass, moment, inertia = m * inside, -m * inside**2 / 2, m * inside**3 / 3
+
+    def determinant(w):
+        b = (m * w**2 / EI) ** 0.25
+        z = b * length
+        v0 = np.array([1.0, 0, 1, 0])  # values at the root of cos, sin, cosh, sinh
+        slope0 = b * np.array([0, 1.0, 0, 1])
+        bend0 = b**2 * np.array([-1.0, 0, 1, 0])
+        shear0 = b**3 * np.array([0, -1.0, 0, 1])
+        bend = b**2 * np.array([-np.cos(z), -np.sin(z), np.cosh(z), np.sinh(z)])
+        shear = b**3 * np.array([np.sin(z), -np.cos(z), np.sinh(z), np.cosh(z)])
+        end = np.array([np.cos(z), np.sin(z), np.cosh(z), np.sinh(z)])
+        rows = np.array([
+            (sideways - w**2 * mass) * v0 - w**2 * moment * slope0 + EI * shear0,
+            (turning - w**2 * inertia) * slope0 - w**2 * moment * v0 - EI * bend0,
+            bend,
+            EI * shear + mp * w**2 * end,
+        ])  # fmt: skip
+        return np.linalg.det(rows / np.abs(rows).max(axis=1, keepdims=True))
+
+    grid = np.linspace(0.5, top, 20001)
+    values = [determinant(w) for w in grid]
+    changes = np.flatnonzero(np.diff(np.sign(values)))[:2]
+    return [brentq(determinant, grid[i], grid[i + 1], xtol=1e-12) for i in changes]
+
+
+@pytest.mark.filterwarnings("ignore::supple.ModelWarning")
+@pytest.mark.parametrize("sideways", [1e4, None])
+@pytest.mark.parametrize("turning", [3e3, 30.0])
+def test_a_hub_that_does_not_clamp_a_sliding_link(sideways, turning):
+    """A bearing at the slide: closed form, exact modes, Models, and vibration along a slide."""
+    springs = {"rotation": [None, turning, turning]}
+    if sideways is not None:
+        springs["translation"] = [None, sideways, sideways]
+    robot = supple.load("theodore-rrp").with_("links.link3.joint.bearing", springs)
+    bases = {
+        "two": supple.AssumedModes(2),
+        "pinned": supple.AssumedModes(2, root="pinned"),
+        "more": supple.AssumedModes(4, root="pinned"),
+    }
+    models = {name: supple.build(robot, basis) for name, basis in bases.items()}
+    first = []
+    for length in (0.3, 0.6, 1.0):
+        exact = frequencies_on_springs(length, sideways or 1e13, turning, 3000)
+        found = supple.modes(robot, [0, 0, length], count=4).omega[::2]  # both planes alike
+        assert found == pytest.approx(exact, rel=1e-6 if sideways is None else 1e-9)
+        first.append(exact[0])
+        errors = {}
+        for name, model in models.items():
+            q = np.zeros(model.size)
+            q[2] = length
+            M = model.mass_matrix(q)[3:, 3:]
+            still = np.zeros(model.size)
+            bent = [q + 1e-6 * row for row in np.eye(model.size)[3:]]
+            K = np.array([model.inverse_dynamics(p, still, still)[3:] / 1e-6 for p in bent])
+            errors[name] = np.sqrt(eigh((K + K.T) / 2, M, eigvals_only=True)[0]) / exact[0] - 1
+        assert min(errors.values()) > -1e-6
+        assert errors["two"] < 1e-5
+        assert errors["more"] <= errors["pinned"] + 1e-9
+    path = supple.ParabolicBlends([0, 0, 0.3], [0, 0, 1.0], 1.0, 0.1)
+    grown = supple.free_growth(models["two"], path)
+    assert grown["omega"] == pytest.approx(first[2] / first[0], rel=1e-5)
+    if min(first) > 90:  # slow beside the vibration: its action is conserved
+        assert grown["energy"] == pytest.approx(first[2] / first[0], rel=1e-4)

@@ -524,7 +524,8 @@ class LyapunovRun:
 
     def in_cruise(self, values: Array) -> Array:
         """The values between the blends, where the joints move uniformly."""
-        return values[(self.t >= CRUISE[0]) & (self.t <= CRUISE[-1])]
+        uniform = (self.t >= CRUISE[0]) & (self.t <= CRUISE[-1])
+        return np.asarray(values[uniform])
 
     def rise(self) -> float:
         """Largest rate in cruise, parts of the largest size: below zero where V falls always."""
@@ -547,7 +548,8 @@ class LyapunovRun:
 
         t, V = self.in_cruise(self.t), self.in_cruise(self.V)
         integral = CubicSpline(t, self.in_cruise(self.rate)).antiderivative()(t)
-        return float(np.abs(integral - (V - V[0])).max() / V.max())
+        missed = np.abs(integral - (V - V[0]))
+        return float(missed.max() / V.max())
 
 
 @cache
