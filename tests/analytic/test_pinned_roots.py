@@ -185,6 +185,7 @@ def frequencies_on_springs(length, sideways, turning, top):
     return [brentq(determinant, grid[i], grid[i + 1], xtol=1e-12) for i in changes]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::supple.ModelWarning")
 @pytest.mark.parametrize("sideways", [1e4, None])
 @pytest.mark.parametrize("turning", [3e3, 30.0])
