@@ -623,3 +623,20 @@ def test_a_finger_reads_values_too(visit: Any, arm: Path) -> None:
     assert not tip.is_visible()
     wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     assert seen.page.evaluate(wide)
+
+
+def test_a_slider_of_a_wall_gives_the_frequencies_of_that_wall(visit: Any, tmp_path: Path) -> None:
+    robot = supple.load("industrial-3")
+    wall = "links.link1.section.wall"
+    found = supple.modes(robot, [0.0, 0.5, 0.3], count=3)
+    place = found.save_page(tmp_path / "wall.html", vary={wall: (0.004, 0.02)})
+    page = visit(place.as_uri()).page
+    track = int(page.locator("input[aria-label='link1.section.wall']").get_attribute("data-track"))
+    for value in (4.0, 13.3, 20.0):
+        slide(page, track, value)
+        expected = supple.modes(robot.with_(wall, value / 1e3), [0.0, 0.5, 0.3], count=3)
+        assert hertz(page) == pytest.approx(expected.frequency_hz.tolist(), rel=2e-3)
+    shown = page.locator("[data-role=note]").inner_text()
+    assert "frequencies between them are off by at most" in shown
+    page.get_by_text("Back to the robot asked for").click()
+    assert hertz(page) == found.frequency_hz.tolist()

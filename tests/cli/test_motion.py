@@ -127,10 +127,10 @@ def test_a_sliding_arm_is_driven_and_judged_from_the_library(
     words = ("--controller", "decoupling", "--trajectory", "extension", "--plot", str(drawn))
     ran = console("simulate", "theodore-rrp", *words)
     assert ran.code == 0
-    joints = [ax for ax in figures[0].axes if ax.get_ylabel() == "joints (rad and m)"]
+    joints = [ax for ax in figures[0].axes if ax.get_ylabel() == "joints (deg and m)"]
     moved = [line for line in joints[0].lines if line.get_linestyle() == "-"]  # dashed: wanted
     ends = [line.get_ydata()[-1] for line in moved]
-    assert ends == pytest.approx([np.pi, -np.pi / 2, 1.0], abs=1e-6)
+    assert ends == pytest.approx([180.0, -90.0, 1.0], abs=1e-4)
     judged = console("stability", "theodore-rrp", "--trajectory", "retraction")
     assert judged.code == 0
     assert "decide neither stability nor growth" in judged.out

@@ -1,7 +1,9 @@
 """Options of the design commands take units and per cent."""
 
 import json
+import re
 
+import numpy as np
 import pytest
 
 from cli.console import Console
@@ -49,3 +51,30 @@ def test_least_mass_on_the_command_line(console: Console) -> None:
     ran = console(*words, "--minimise", "mass", "--at", "0,1,0")
     assert ran.code == 2
     assert "lowest" in ran.err
+
+
+def test_limits_of_rates_take_degrees(console: Console) -> None:
+    words = ("plan", "de-luca-two-link", "--by", "jerk", "--to", "30deg,20deg", "--json")
+    fine = (*words, "--acceleration-limit", "8,8", "--jerk-limit", "100,100")
+    plain = json.loads(console(*fine, "--speed-limit", f"{2 * np.pi / 3},{np.pi / 2}").out)
+    degrees = json.loads(console(*fine, "--speed-limit", "120deg/s, 90 deg/s").out)
+    assert degrees["duration"] == pytest.approx(plain["duration"], rel=1e-12)
+    wrong = console(*fine, "--speed-limit", "120deg/s^2,90deg/s")
+    assert wrong.code == 2
+    assert "'120deg/s^2' is not per s: write 120deg/s" in wrong.err
+    wrong = console(*fine, "--speed-limit", "fast")
+    assert "give numbers in rad/s or m/s with commas between them" in wrong.err
+
+
+def test_tables_of_moves_are_in_degrees(console: Console) -> None:
+    words = ("plan", "de-luca-two-link", "--by", "jerk", "--to", "30deg,20deg")
+    out = console(
+        *words, "--speed-limit", "2,2", "--acceleration-limit", "8,8", "--jerk-limit", "100,100"
+    ).out
+    assert re.search(r"link1 +0 +30 .* deg, deg/s, deg/s\^2", out)
+    out = console("simulate", "de-luca-two-link", "--duration", "0.1", "--amplitude", "0.1").out
+    assert re.search(r"theta\.link1 .* deg, deg/s", out)
+    out = console("check", "industrial-3").out
+    assert "joints at 0 deg, 0 deg, 0 deg" in out
+    out = console("sweep", "industrial-3", "modes", "--over", "theta.link2=0,1", "--count", "1").out
+    assert "theta.link2 57.3 deg" in out

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..robot import Robot
 
 __all__ = [
+    "RATES",
     "At",
     "File",
     "Gravity",
@@ -26,6 +27,7 @@ __all__ = [
     "configuration_arguments",
     "gains_of",
     "joint_words",
+    "limits_of",
     "numbers",
     "one_or_list",
     "refuse",
@@ -121,6 +123,40 @@ def values(text: str, option: str) -> list[float]:
         raise SuppleError(
             f"{option} {text}: give numbers with commas between them, such as 7.2 or 7.2,19"
         ) from None
+    return _finite(found, text, option)
+
+
+RATES = {"speed_limit": "/s", "acceleration_limit": "/s^2", "jerk_limit": "/s^3"}
+_RATE = re.compile(r"([^a-z/]+?)\s*(deg|rad|mm|cm|m)\s*(/\s*s(?:\^?[23])?)", re.IGNORECASE)
+_TO_SI = {"deg": math.pi / 180, "rad": 1.0, "mm": 1e-3, "cm": 1e-2, "m": 1.0}
+
+
+def limits_of(text: str, name: str) -> list[float]:
+    """Return limits such as `120deg/s,0.5` in SI, each a plain number or one with its unit."""
+    option = f"--{name.replace('_', '-')}"
+    per = RATES.get(name)
+    if per is None:
+        return values(text, option)
+    found = []
+    for part in text.split(","):
+        written = _RATE.fullmatch(part.strip())
+        number = part if written is None else written[1]
+        try:
+            value = float(number)
+        except ValueError:
+            raise SuppleError(
+                f"{option} {text}: give numbers in rad{per} or m{per} with commas between them, "
+                f"or with their unit, such as 2 or 120deg{per},0.5m{per}"
+            ) from None
+        if written is not None:
+            given = written[3].replace(" ", "").replace("^", "")
+            if given != per.replace("^", ""):
+                raise SuppleError(
+                    f"{option} {text}: '{part.strip()}' is not per {per[1:]}: write "
+                    f"{number.strip()}{written[2]}{per}"
+                )
+            value *= _TO_SI[written[2].lower()]
+        found.append(value)
     return _finite(found, text, option)
 
 

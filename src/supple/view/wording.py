@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -11,8 +12,9 @@ if TYPE_CHECKING:
 
     from ..robot import Robot
 
-__all__ = ["NO_MOTION_SHARE", "key_label", "motors_of", "tidy"]
+__all__ = ["NO_MOTION_SHARE", "angles_in_degrees", "key_label", "motors_of", "tidy"]
 
+DEGREES = 180 / math.pi  # deg per rad
 ROUNDING_SHARE = 1e-12  # of the largest number of its kind: smaller ones are written as 0
 NO_MOTION_SHARE = 1e-6  # of the largest motion: smaller ones come of the digits in a robot file
 
@@ -30,6 +32,16 @@ def key_label(found: xarray.Dataset | xarray.DataArray, key: str) -> str:
     """Return what a sweep runs over, with its unit."""
     unit = found[key].attrs.get("units", "")
     return f"{key} ({unit})" if unit else key
+
+
+def angles_in_degrees(found: xarray.Dataset) -> xarray.Dataset:
+    """Return a sweep whose angles run in degrees, as tables, pages and figures show them."""
+    turned = {}
+    for key in found.coords:
+        if found[key].attrs.get("units") == "rad":
+            turned[key] = found[key].copy(data=found[key].values * DEGREES)
+            turned[key].attrs["units"] = "deg"
+    return found.assign_coords(turned)
 
 
 def tidy(

@@ -11,9 +11,9 @@ import supple
 from supple.studies.motion.fields import Fields
 from supple.studies.vibration.neighbourhood import usual_pose
 from supple.view.live.live import serve
-from supple.view.live.parameters import numbers_of, usual_parameters
 from supple.view.live.questions import StudioQuestion, ask, frequencies_along, only
 from supple.view.live.sending import Saving
+from supple.view.parameters import numbers_of, usual_parameters
 from supple.view.scene.scenes import path_scene, time_scene
 
 

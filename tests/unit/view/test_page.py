@@ -97,7 +97,7 @@ def test_sag_is_a_page_too(tmp_path: Path) -> None:
     chapter = data_of(sag.save_page(tmp_path / "sag.html").read_text(encoding="utf-8"))["chapters"][
         0
     ]
-    assert chapter["tables"][0]["rows"][1][1] == f"{sag.tip_displacement[1]:.6g}"
+    assert chapter["tables"][0]["rows"][1][1] == f"{1e3 * sag.tip_displacement[1]:.6g}"
     assert [row[3] for row in chapter["tables"][1]["rows"]] == [
         f"{joule:.4g}" for joule in sag.strain_energy
     ]
@@ -297,3 +297,15 @@ def test_a_page_that_cannot_be_small_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(supple.SuppleError, match=r"would be a page of .* MB, 1.5 MB at most"):
         save_page(tmp_path / "large.html", "large", [Chapter(plots=[plot])])
     assert not (tmp_path / "large.html").exists()
+
+
+def test_a_page_has_sliders_for_numbers_of_the_file(tmp_path: Path) -> None:
+    robot = supple.load("industrial-3")
+    found = supple.modes(robot, [0.0, 0.5, 0.3], count=2)
+    paths = ["links.link1.section.wall", "links.link2.length"]
+    text = found.save_page(tmp_path / "page.html", vary=paths).read_text()
+    assert '"name":"link1.section.wall","unit":"mm"' in text.replace(": ", ":").replace(", ", ",")
+    with pytest.raises(supple.SuppleError, match=r"did you mean 'links\.link1\.section\.wall'"):
+        found.save_page(tmp_path / "page.html", vary=["links.link1.section.walls"])
+    with pytest.raises(supple.SuppleError, match=r"runs over .* mm, where there is no answer"):
+        found.save_page(tmp_path / "page.html", vary={paths[0]: (0.004, 0.4)})

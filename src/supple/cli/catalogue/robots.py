@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -88,10 +89,14 @@ def check(
         print_json({"file": file, "valid": True, "faults": [], **found, **engineer})
         return
     say(f"{file}: no fault; {plain(found['name'])} is {plain(found['told'].split('; ')[0])}")
-    theta = [f"{value:g}" for value in seen.theta.ravel().tolist()]
+    sliding = [slide for _, slide in architecture_of(seen.robot).motors]
+    theta = [
+        f"{value:.5g} m" if slide else f"{math.degrees(value):.5g} deg"
+        for value, slide in zip(seen.theta.ravel().tolist(), sliding, strict=True)
+    ]
     told = ", ".join(theta[:12] + [f"and {len(theta) - 12} more"] * (len(theta) > 12))
     pose = "worst pose found" if seen.searched and told else "pose"
-    rows = [(pose, f"theta = {told}" if told else "its only one")]
+    rows = [(pose, f"joints at {told}" if told else "its only one")]
     rows += [("reach at most", f"{seen.reach:.4g} m")] if seen.reach is not None else []
     rows.append(("degrees of freedom", seen.mobility))
     rows.append(("mass that moves", f"{seen.mass:.4g} kg"))

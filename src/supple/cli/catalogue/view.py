@@ -18,7 +18,6 @@ from ..arguments import (
     Save,
     configuration_arguments,
     measure,
-    refuse,
 )
 from ..output import check_places, plain, print_json, say, tell_places
 
@@ -59,6 +58,9 @@ Sliders = Annotated[
     ),
 ]
 Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")]
+
+
+MOST_ON_A_PAGE = 2  # sliders of dimensions that a saved page has without being asked for
 
 
 def _sliders(given: list[str]) -> dict[str, tuple[float, float] | None]:
@@ -103,6 +105,7 @@ def view(
     from ...studies.vibration.neighbourhood import usual_pose
     from ...view.live.door import check_host
     from ...view.page.reports import save_report
+    from ...view.parameters import usual_parameters
     from ...view.scene.scenes import is_elastic
 
     check_host(host, listen_on_network)
@@ -130,7 +133,11 @@ def view(
         shown = robot
         at_pose = {"pose": where}
     if save is not None:
-        refuse(context, ("slider",), "with --save")
+        if slider and not is_elastic(robot):
+            raise SuppleError("--slider is for robots with something elastic: it shows frequencies")
+        if is_elastic(robot):
+            usual = [each.path for each in usual_parameters(robot)[:MOST_ON_A_PAGE]]
+            at_pose["vary"] = _sliders(slider) if slider else usual
         page = save_report(shown, save, **at_pose)
         size = page.stat().st_size
         if json:

@@ -96,7 +96,12 @@ def optimise(
             f"{name}: {found.start_hz:.5g} Hz become {found.lowest_hz:.5g} Hz{inside} "
             f"({100 * found.gain:+.3g} %), {found.mass:.4g} kg without payload"
         )
-    print_table(("dimension", "value>"), [(k, f"{v:.6g}") for k, v in found.values.items()])
+    from ...view.summaries.layout import parameter_value
+
+    print_table(
+        ("dimension", "value>"),
+        [(k, parameter_value(found.robot, k, v, 6)) for k, v in found.values.items()],
+    )
     say("Held back by: " + (", ".join(found.active) or "nothing") + ".")
     say(f"Optimal to {found.kkt:.1e} (KKT residual); {found.elements_hz:.5g} Hz by elements.")
     if out is not None:

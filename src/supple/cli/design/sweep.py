@@ -262,7 +262,11 @@ def _print_reduced(found: xarray.Dataset) -> None:
 def _print(found: xarray.Dataset) -> None:
     import numpy as np
 
+    from ...view.wording import angles_in_degrees
+
+    found = angles_in_degrees(found)
     keys = [str(k) for k in found.coords if k != "mode"]
+    units = {k: found[k].attrs.get("units", "") for k in keys}
     shape = " x ".join(str(v) for k, v in found.sizes.items() if k not in ("mode", "axis"))
     say(f"{plain(_name(found))}: {found.attrs['study']} over {', '.join(keys)} ({shape})")
     if "omega" not in found:
@@ -278,7 +282,7 @@ def _print(found: xarray.Dataset) -> None:
         for best, worst in ((np.argmin, np.inf), (np.argmax, -np.inf)):
             values = np.where(np.isfinite(own.values), own.values, worst)
             spot = own[dict(zip(own.dims, np.unravel_index(best(values), own.shape), strict=True))]
-            where = ", ".join(f"{k} {float(spot[k]):.4g}" for k in keys)
+            where = ", ".join(f"{k} {float(spot[k]):.4g} {units[k]}".rstrip() for k in keys)
             row += [f"{float(spot):.5g}", where]
         rows.append(row)
     print_table(("mode>", "lowest Hz>", "at", "highest Hz>", "at"), rows)

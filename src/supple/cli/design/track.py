@@ -26,6 +26,7 @@ def track(
     """Follow modes as branches while one quantity changes, through crossings and veerings."""
     from ... import files
     from ...studies.design.track import track as ask
+    from ...view.summaries.layout import parameter_value
 
     check_places(plot, None)
     if len(over) != 1:
@@ -47,7 +48,8 @@ def track(
         document["veerings"] = [v._asdict() for v in found.veerings]
         print_json(document, rows=found.to_pandas().reset_index().to_dict("records"))
         return
-    ends = f"{found.x[0]:.4g} to {found.x[-1]:.4g}"
+    first, last = (parameter_value(found.robot, found.key, x) for x in found.x[[0, -1]])
+    ends = f"{first} to {last}"
     say(f"{plain(found.robot.name)}: branches over {found.key}, {ends}")
     rows = [
         (str(b + 1), kind, *(f"{x:.5g}" for x in (hz[0], hz.min(), hz.max(), hz[-1])))
@@ -55,8 +57,9 @@ def track(
     ]
     print_table(("branch>", "begins as", "first Hz>", "lowest>", "highest>", "last>"), rows)
     for v in found.veerings:
+        where = parameter_value(found.robot, found.key, v.at)
         word = "cross" if v.crossing else f"veer, {v.gap_hz:.4g} Hz apart,"
-        say(f"Branches {v.branches[0]} and {v.branches[1]} {word} at {v.at:.6g}")
+        say(f"Branches {v.branches[0]} and {v.branches[1]} {word} at {where}")
     if plot is not None:
         say(f"Drawn: {plot}")
     if found.certified:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ...errors import SuppleError
-from ..arguments import File, Json, angles, values
+from ..arguments import File, Json, angles, limits_of
 from ..output import plain, print_json, print_table, say
 from .shape import Gains, servo_of
 
@@ -46,7 +47,9 @@ Effort = Annotated[
 ]
 Speed = Annotated[
     str | None,
-    typer.Option("--speed-limit", metavar="1,1", help="rad/s or m/s; one value, or one per joint."),
+    typer.Option(
+        "--speed-limit", metavar="1,1", help="rad/s, m/s, or 60deg/s; one value, or one per joint."
+    ),
 ]
 Acceleration = Annotated[
     str | None,
@@ -132,7 +135,7 @@ def plan(
     given: dict[str, Any] = {}
     for name, text in limits.items():
         if text is not None:
-            each = values(text, f"--{name.replace('_', '-')}")
+            each = limits_of(text, name)
             given[name] = each[0] if len(each) == 1 else each
     given |= {"deflection_limit": deflection_limit, "stress_limit": stress_limit}
     given |= {"duration": duration, "servo": servo_of(gains)}
@@ -246,11 +249,15 @@ def _finish(
         _leave_if_passed(told)
         return
     say(f"{plain(robot.name)}: {move.duration:.5g} s by {by}\n")
-    rows = [
-        (name, f"{x[0, k]:.5g}", f"{x[-1, k]:.5g}", f"{peaks[0][k]:.4g}", f"{peaks[1][k]:.4g}")
-        for k, name in enumerate(names)
-    ]
-    print_table(("", "from>", "to>", "peak speed>", "peak acceleration>"), rows)
+    turning = [c.unit == "rad" for c in architecture_of(robot).coordinates()]
+    rows = []
+    for k, (name, turns) in enumerate(zip(names, turning, strict=True)):
+        shown = math.degrees(1.0) if turns else 1.0
+        ends = (f"{shown * x[0, k]:.5g}", f"{shown * x[-1, k]:.5g}")
+        most = (f"{shown * peaks[0][k]:.4g}", f"{shown * peaks[1][k]:.4g}")
+        unit = "deg" if turns else "m"
+        rows.append((name, *ends, *most, f"{unit}, {unit}/s, {unit}/s^2"))
+    print_table(("", "from>", "to>", "peak speed>", "peak acceleration>", "units"), rows)
     if told is not None:
         say(f"\non a finer model {1e3 * told.residual:.3g} mm are left after it")
         for word, used in told.passed.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import Json, Plot, gains_of, values
+from ..arguments import RATES, Json, Plot, gains_of, limits_of, values
 from ..output import check_places, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -122,9 +122,11 @@ def shape(
         ("acceleration_limit", acceleration_limit, True),
     ):
         if text is not None:
-            found = values(
-                text, "--" + name.removesuffix("_hz").removesuffix("_ratio").replace("_", "-")
-            )
+            if name in RATES:
+                found = limits_of(text, name)
+            else:
+                option = name.removesuffix("_hz").removesuffix("_ratio").replace("_", "-")
+                found = values(text, f"--{option}")
             given[name] = found[0] if one and len(found) == 1 else found
     if robot is not None:
         given |= {"robot": files.load(robot), "modes": modes, "servo": servo_of(gains)}

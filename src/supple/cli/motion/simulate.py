@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -437,11 +438,20 @@ def _print(found: Response) -> None:
     told = f"{plain(model.robot.name)}: {model.size} coordinates, "
     told += f"deflection {model.reading.deflection}, {found.method}, "
     say(f"{told}{len(found.t)} samples to t = {found.t[-1]:g} s\n")
-    rows = zip(model.coordinates, found.q[-1], found.qd[-1], abs(found.q).max(axis=0), strict=True)
-    print_table(
-        ("coordinate", "at the end>", "speed>", "largest>"),
-        [(name, f"{q:.6g}", f"{qd:.6g}", f"{peak:.6g}") for name, q, qd, peak in rows],
+    columns = zip(
+        model.coordinate_map.slots,
+        found.q[-1],
+        found.qd[-1],
+        abs(found.q).max(axis=0),
+        strict=True,
     )
+    rows = []
+    for slot, *values in columns:
+        turns = slot.unit == "rad"
+        shown = [f"{math.degrees(x) if turns else x:.6g}" for x in values]
+        unit = "deg" if turns else slot.unit
+        rows.append((slot.name, *shown, f"{unit}, {unit}/s" if unit else ""))
+    print_table(("coordinate", "at the end>", "speed>", "largest>", "unit"), rows)
     told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
     say(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
     say(

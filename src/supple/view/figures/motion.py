@@ -116,19 +116,20 @@ def _panels(found: Response, alike: list[list[int]]) -> list[tuple[str, list[Lin
             told = ("gravity from start", value - start) if name == "gravity" else (name, value)
             energy.append((*told, looks[k]))
     energy.append(("total", found.energy - start, {"color": QUIET}))
+    slides = [slide for _, slide in architecture_of(model.robot).motors]
     joints: list[Line] = []
     for k, name in enumerate(chain.motors):
         colour = COLOURS[k % len(COLOURS)]
-        joints.append((name, found.theta[:, k], {"color": colour}))
+        shown = 1.0 if slides[k] else np.degrees(1.0)
+        joints.append((name, shown * found.theta[:, k], {"color": colour}))
         if found.reference is not None:
             look = {"color": colour, "ls": "--", "lw": 1.0, "alpha": 0.7}
-            joints.append((f"{name} wanted", found.reference[:, k], look))
+            joints.append((f"{name} wanted", shown * found.reference[:, k], look))
     efforts: list[Line] = [
         (name, found.tau[:, k], {"ls": ("-", "--", "-.", ":")[k % 4], "drawstyle": "steps-post"})
         for k, name in enumerate(chain.motors)
     ]
-    slides = [slide for _, slide in architecture_of(model.robot).motors]
-    units = ("rad", "N m") if not any(slides) else ("rad and m", "N m and N")
+    units = ("deg", "N m") if not any(slides) else ("deg and m", "N m and N")
     units = ("m", "N") if all(slides) else units
     rest = [
         (f"joints ({units[0]})", joints),

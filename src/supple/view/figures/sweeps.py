@@ -11,7 +11,7 @@ from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...studies.design.track import Tracks
 from ..style import COLOURS, QUIET, finish, house_style, plain_ticks, shades
-from ..wording import key_label
+from ..wording import angles_in_degrees, key_label
 
 if TYPE_CHECKING:
     import xarray
@@ -39,6 +39,7 @@ def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
 
     if "omega" not in found or "sample" in found.dims:
         raise SuppleError("only modes over a grid are drawn: use to_dataframe() for the rest")
+    found = angles_in_degrees(found)
     hertz: Any = found["omega"] / (2 * np.pi)
     keys = [str(k) for k in hertz.dims if k != "mode" and found.sizes[k] > 1]
     with house_style():
@@ -91,8 +92,17 @@ def plot_tracks(found: Tracks, path: str | Path | None = None) -> Figure:
     with house_style():
         figure, ax = plt.subplots(figsize=(8.2, 4.6), layout="constrained")
         hertz = found.frequency_hz
+        head, _, name = found.key.partition(".")
+        slides = dict(architecture_of(found.robot).motors).get(name, head == "position")
+        turns = head == "theta" and not slides
+        shown = np.degrees(1.0) if turns else 1.0
         for b, kind in enumerate(found.kinds):
-            ax.plot(found.x, hertz[:, b], color=COLOURS[b % len(COLOURS)], label=f"{b + 1}  {kind}")
+            ax.plot(
+                shown * found.x,
+                hertz[:, b],
+                color=COLOURS[b % len(COLOURS)],
+                label=f"{b + 1}  {kind}",
+            )
         for crossing, mark, word in ((False, "o", "veering"), (True, "x", "crossing")):
             spots = [v for v in found.veerings if v.crossing is crossing]
             order = np.argsort(found.x)
@@ -103,7 +113,7 @@ def plot_tracks(found: Tracks, path: str | Path | None = None) -> Figure:
             if spots:
                 ring = "none" if mark == "o" else QUIET
                 ax.scatter(
-                    [v.at for v in spots],
+                    [shown * v.at for v in spots],
                     height,
                     s=90,
                     marker=mark,
@@ -113,11 +123,9 @@ def plot_tracks(found: Tracks, path: str | Path | None = None) -> Figure:
                     label=word,
                     zorder=3,
                 )
-        head, _, name = found.key.partition(".")
-        slides = dict(architecture_of(found.robot).motors).get(name, head == "position")
-        unit = (" (m)" if slides else " (rad)") if head in ("theta", "position") else ""
+        unit = " (deg)" if turns else " (m)" if head in ("theta", "position") else ""
         ax.set(xlabel=found.key + unit, ylabel="natural frequency (Hz)")
-        ax.set_xlim(found.x.min(), found.x.max())
+        ax.set_xlim(shown * found.x.min(), shown * found.x.max())
         ax.set_ylim(bottom=0)
         figure.legend(loc="outside right upper", fontsize=8)
     return finish(figure, path)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...architectures.kinds import architecture_of
 from ...control.matching import names_place
@@ -17,22 +18,28 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_trajectory", "units_of"]
 
+Array = NDArray[np.float64]
 MAX_LINES = 8  # coordinates drawn; more would not be read
 POINTS = 1200
 
 
-def units_of(trajectory: Trajectory) -> str:
-    """Return the unit of its coordinates as a figure writes it: rad, m, or both."""
+def units_of(trajectory: Trajectory) -> tuple[str, Array]:
+    """Return the unit of its coordinates as a figure writes it, and the factors from SI to it.
+
+    Angles are drawn in degrees; of a trajectory that knows no robot, in radians, or metres.
+    """
+    factors = np.ones(trajectory.size)
     if names_place(trajectory):
-        return "m"
+        return "m", factors
     model = getattr(trajectory, "model", None)
     robot = getattr(trajectory, "robot", None) or getattr(model, "robot", None)
     if robot is None:
-        return "rad or m"
-    slides = {slides for _, slides in architecture_of(robot).motors}
-    if slides == {True}:
-        return "m"
-    return "rad" if slides == {False} else "rad, m where it slides"
+        return "rad or m", factors
+    slides = np.array([slides for _, slides in architecture_of(robot).motors], bool)
+    if slides.all() or len(slides) != trajectory.size:
+        return "m" if slides.all() else "rad or m", factors
+    factors[~slides] = np.degrees(1.0)
+    return "deg, m where it slides" if slides.any() else "deg", factors
 
 
 def plot_trajectory(
@@ -48,14 +55,20 @@ def plot_trajectory(
     t = np.unique(np.clip(t, 0.0, end))
     motion = found.at(t)
     names = found.names or tuple(f"coordinate {k + 1}" for k in range(found.size))
-    unit = units_of(found)
+    unit, factors = units_of(found)
     rates = [unit, per_time(unit, "s"), per_time(unit, "s²")]
     labels = ("position", "velocity", "acceleration")
     with house_style():
         figure, axes = plt.subplots(3, 1, figsize=(7.2, 6.4), sharex=True, layout="constrained")
         for ax, values, label, per in zip(axes, motion, labels, rates, strict=True):
             for j, name in enumerate(names[:MAX_LINES]):
-                ax.plot(t, values[:, j], color=COLOURS[j % len(COLOURS)], lw=1.4, label=name)
+                ax.plot(
+                    t,
+                    factors[j] * values[:, j],
+                    color=COLOURS[j % len(COLOURS)],
+                    lw=1.4,
+                    label=name,
+                )
             ax.set_ylabel(f"{label} ({per})")
         axes[0].legend(loc="best", fontsize=8, ncols=2)
         axes[-1].set(xlabel="time (s)", xlim=(0.0, end))
@@ -73,6 +86,7 @@ def plot_trajectory(
 
 def per_time(unit: str, time: str) -> str:
     """Return the unit of a rate: `rad/s or m/s` of `rad or m`."""
-    if unit in ("rad", "m"):
+    if unit in ("deg", "m"):
         return f"{unit}/{time}"
-    return f"rad/{time} or m/{time}"
+    turning = "deg" if unit.startswith("deg") else "rad"
+    return f"{turning}/{time} or m/{time}"

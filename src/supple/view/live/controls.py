@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SuppleError
-from .parameters import Parameter, numbers_of, parameter, usual_parameters
+from ..parameters import Parameter, numbers_of, parameter, usual_parameters
 from .questions import AS_GIVEN, MOST_MODES, THEORIES, StudioQuestion, slider_to_si, sliders
 from .stage import COLOURINGS, Stage, add_dark
 from .tables import legend, sentence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import SuppleError
-from ..wording import key_label
+from ..wording import angles_in_degrees, key_label
 from .page import Chapter, Choice, Heat, Plot, Series, Table, save_page
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def save_atlas(found: xarray.Dataset, path: str | Path, name: str) -> Path:
     """Write the frequencies of a sweep over a grid as a page and return its path."""
     if "omega" not in found or "sample" in found.dims:
         raise SuppleError("only modes over a grid make a page: save the rest as .nc, or use --csv")
+    found = angles_in_degrees(found)
     hertz: Any = found["omega"] / (2 * np.pi)
     keys = [str(key) for key in hertz.dims if key != "mode" and found.sizes[key] > 1]
     hertz = hertz.squeeze([key for key in hertz.dims if key not in (*keys, "mode")])

@@ -90,9 +90,12 @@ def comparison_report(found: Comparison) -> Report:
         tables.append(Table("What the methods are", ("method", "what it does"), known))
     chapter = Chapter(text=list(found.text), tables=tables, plots=_plots(found))
     told = ", ".join(f"{x:.3g}" for x in found.frequency_hz)
-    units = [c.unit for c in architecture_of(found.robot).coordinates()]
+    turns = [c.unit == "rad" for c in architecture_of(found.robot).coordinates()]
     start, end = (
-        ", ".join(f"{x:.3g} {unit}" for x, unit in zip(place, units, strict=True))
+        ", ".join(
+            f"{np.degrees(x):.4g}°" if turn else f"{x:.3g} m"
+            for x, turn in zip(place, turns, strict=True)
+        )
         for place in (found.start, found.end)
     )
     lead = [

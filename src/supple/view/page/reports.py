@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...answers.registry import require_duty
 from ...architectures.kinds import architecture_of
+from ...errors import SuppleError
 from ...robot import Robot
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes, modes
@@ -22,8 +23,10 @@ from ...studies.vibration.neighbourhood import (
     coordinates_of,
     usual_pose,
 )
+from ..parameters import parameter
 from ..scene.scene import POINTS, Scene, modes_scene, statics_scene, sweep_scene
 from ..scene.scenes import is_elastic, poses_scene
+from ..scene.varied import parameter_tracks
 from ..wording import motors_of, tidy
 from .page import (
     LIMIT,
@@ -101,13 +104,25 @@ def robot_report(robot: Robot, pose: Mapping[str, Any] | None = None, **options:
     return Report(robot.name, [Chapter(scene=poses_scene(robot, at))], [lead])
 
 
-def modes_report(found: Modes, nearby: int = 21) -> Report:
-    """Return modes, with at most `nearby` poses along each coordinate of one configuration."""
+def modes_report(
+    found: Modes, nearby: int = 21, vary: Mapping[str, Any] | Sequence[str] = ()
+) -> Report:
+    """Return modes, with at most `nearby` poses along each coordinate of one configuration.
+
+    `vary` names numbers of the robot's file that have sliders beside the joints, as {path: (low,
+    high)} in SI, None for ends of a half and twice the value; or a list of paths.
+    """
+    ends = dict(vary) if isinstance(vary, Mapping) else dict.fromkeys(vary)
+    parameters = [parameter(found.robot, path, each) for path, each in ends.items()]
+    if parameters and found.omega.ndim > 1:
+        raise SuppleError("vary is for the page of one configuration: ask modes.at(b)")
     source = f"Source: {found.robot.source}. " if found.robot.source else ""
     lead = [
         f"{source}Pick a mode to see how the robot vibrates, drawn much larger than it is; drag a "
         "slider to move the robot; drag the picture to turn it."
     ]
+    if parameters:
+        lead.append("Sliders of dimensions and stiffnesses show what frequencies follow.")
     if found.omega.ndim > 1:
         # Many configurations; where they are too many for a page, some of them, evenly spaced
         count, size = found.omega.shape
@@ -115,16 +130,19 @@ def modes_report(found: Modes, nearby: int = 21) -> Report:
         scene = sweep_scene(found, most=room)
         shortened = f"it holds {room} of {count} configurations" if room < count else ""
     else:  # one configuration, with as many poses around it as a page holds
-        along = len(coordinates_of(found.robot)) if nearby > 1 else 0
+        coordinates = len(coordinates_of(found.robot)) if nearby > 1 else 0
+        along = coordinates + (len(parameters) if nearby > 1 else 0)
         size, links = len(found.omega), len(found.structure.segments)
         scene, shortened = None, "it holds no other poses"
         for wanted, points in ROOMS:
             poses = min(wanted, nearby)
             each = pose_bytes(links, size, points) + 20 * FREQUENCIES_PER_SHAPE * size
             if along * poses * each < ROOM:
-                parts = around(found, count=poses, points=points) if along else ()
+                parts = around(found, count=poses, points=points) if coordinates else ()
+                varied = parameter_tracks(found, parameters, poses, points) if along else ()
                 told = f"it holds {poses} poses along each coordinate" if poses < nearby else ""
-                scene, shortened = modes_scene(found, parts), told if along else ""
+                scene = modes_scene(found, parts, varied=varied)
+                shortened = told if along else ""
                 break
         scene = scene or modes_scene(found)
     lead += [f"To keep this page small, {shortened}."] * bool(shortened)
@@ -134,9 +152,9 @@ def modes_report(found: Modes, nearby: int = 21) -> Report:
 def statics_report(sag: Statics) -> Report:
     """Return the bent robot and how its tip moves."""
     axes, scene = ("x", "y", "z", "about x", "about y", "about z"), statics_scene(sag)
-    moved = [*tidy(sag.tip_displacement, 6), *tidy(sag.tip_rotation, 6)]
+    moved = [*tidy(1e3 * sag.tip_displacement, 6), *tidy(np.degrees(sag.tip_rotation), 6)]
     rows = [
-        (axis, u, unit) for axis, u, unit in zip(axes, moved, ["m"] * 3 + ["rad"] * 3, strict=True)
+        (axis, u, unit) for axis, u, unit in zip(axes, moved, ["mm"] * 3 + ["°"] * 3, strict=True)
     ]
     per = tidy(sag.compliance.ravel(), 4)
     each = (

@@ -71,7 +71,7 @@ class Track:
         kinds: V x M words, what each shape is.  note: how much to believe what lies between.
     """
 
-    kind: Literal["pose", "joint", "configuration", "time"]
+    kind: Literal["pose", "joint", "parameter", "configuration", "time"]
     name: str
     unit: str
     at: Array
@@ -355,9 +355,15 @@ def _labels(modes: Modes, shapes: Shapes) -> tuple[ModeLabel, ...]:
 
 
 def modes_scene(
-    modes: Modes, nearby: Iterable[ModesAlongCoordinate] = (), points: int = POINTS
+    modes: Modes,
+    nearby: Iterable[ModesAlongCoordinate] = (),
+    points: int = POINTS,
+    varied: Iterable[Track] = (),
 ) -> Scene:
-    """Return the modes of one configuration, with what was computed along its coordinates."""
+    """Return the modes of one configuration, with what was computed along its coordinates.
+
+    `varied` are Tracks over numbers of the robot's file.
+    """
     if modes.omega.ndim > 1:
         return sweep_scene(modes)
     shapes = modes.shape(points)
@@ -389,7 +395,7 @@ def modes_scene(
         title=modes.robot.name,
         subtitle=f"{told_pose(modes.robot, modes.theta, modes.position)}, joints {modes.joints}; "
         f"{proof}",
-        tracks=(still, *tracks),
+        tracks=(still, *tracks, *varied),
         shapes=_labels(modes, shapes),
     )
 
@@ -402,7 +408,7 @@ def _nearby(part: ModesAlongCoordinate, own: float) -> Track:
         trust = f"{between}; the frequencies do not change along it"
     else:
         trust = f"{between}; frequencies between them are off by at most {100 * part.error:.1g} %"
-    motion, energy, kinds = _align_signs(part.shapes)
+    motion, energy, kinds = align_signs(part.shapes)
     return track_of(
         drawn_poses(part.found, part.shapes),
         motion,
@@ -419,7 +425,7 @@ def _nearby(part: ModesAlongCoordinate, own: float) -> Track:
     )
 
 
-def _align_signs(each: Sequence[Shapes]) -> tuple[Array, Array, tuple[tuple[str, ...], ...]]:
+def align_signs(each: Sequence[Shapes]) -> tuple[Array, Array, tuple[tuple[str, ...], ...]]:
     """Motion (V, M, n, P, 6) with signs such that each shape is near the last; energy; kinds."""
     motion = np.array([np.concatenate([s.displacement, s.rotation], axis=-1) for s in each])
     for v in range(1, len(motion)):
@@ -451,7 +457,7 @@ def sweep_scene(
     poses, at = drawn_poses(modes, each), at[kept]
     if not modes.gravity:
         poses = Poses(poses.p[kept], poses.R[kept], poses.L[kept])
-    motion, energy, kinds = _align_signs(each)
+    motion, energy, kinds = align_signs(each)
     track = track_of(
         poses,
         motion,

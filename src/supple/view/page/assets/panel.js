@@ -77,10 +77,17 @@ function rowKey(v, m, event) {
   v.rows[next].focus();
 }
 
+/** A heading with its sliders, nothing where there are none. */
+function sliderGroup(title, inputs) {
+  if (!inputs.length) return [];
+  const badge = node("span", { class: "badge" }, "one at a time");
+  return [node("h4", {}, `${title} `, badge), ...inputs.map(({ label }) => label)];
+}
+
 function slidersOf(v) {
   const moving = v.tracks
     .map((t, k) => ({ t, k }))
-    .filter(({ t }) => t.kind === "joint" || t.kind === "configuration");
+    .filter(({ t }) => ["joint", "configuration", "parameter"].includes(t.kind));
   if (!moving.length) return null;
   v.inputs = moving.map(({ t, k }) => {
     const low = t.at[0],
@@ -100,14 +107,14 @@ function slidersOf(v) {
   const back = node(
     "button",
     { type: "button", "data-role": "back", onclick: () => v.move(0, v.tracks[0].start) },
-    "Back to the pose asked for",
+    v.tracks.some((t) => t.kind === "parameter") ? "Back to the robot asked for" : "Back to the pose asked for",
   );
   v.note = node("p", { class: "quiet", "data-role": "note" });
   return node(
     "div",
     { class: "block" },
-    node("h4", {}, "Pose ", node("span", { class: "badge" }, "one at a time")),
-    ...v.inputs.map(({ label }) => label),
+    ...sliderGroup("Pose", v.inputs.filter(({ t }) => t.kind !== "parameter")),
+    ...sliderGroup("Dimensions and stiffnesses", v.inputs.filter(({ t }) => t.kind === "parameter")),
     v.note,
     v.tracks[0].kind === "pose" ? back : null,
   );

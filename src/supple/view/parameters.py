@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...arguments import brief, number
-from ...editing import as_plain_data
-from ...errors import SuppleError
-from ...robot import Robot
-from ...values import unit_of
+from ..arguments import brief, number
+from ..editing import as_plain_data
+from ..errors import SuppleError
+from ..robot import Robot
+from ..values import unit_of
 
 __all__ = ["Parameter", "numbers_of", "parameter", "usual_parameters"]
 
@@ -83,7 +83,7 @@ def parameter(robot: Robot, path: str, ends: Any = None) -> Parameter:
     """Return a number of a robot's file as a slider, from a half of it to twice unless told."""
     numbers = numbers_of(robot)
     if path not in numbers:
-        from ...faults import nearest
+        from ..faults import nearest
 
         near = nearest(path, list(numbers))
         hint = f"did you mean '{near}'?" if near else "give a path such as links.NAME.section.wall"
