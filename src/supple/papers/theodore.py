@@ -669,11 +669,14 @@ def _conserved_claim() -> Claim:
     measures = (
         Measure("energy, times", found["energy"], 0.95, 1.05, "paper", "conserved: to a twentieth"),
         Measure(
-            "energy, times", found["energy"], 0.999 * ratio, 1.001 * ratio,
+            "energy, times",
+            found["energy"],
+            0.999 * ratio,
+            1.001 * ratio,
             origin="E / omega conserved, omega of exact modes",
         ),
         Measure("action, times", found["action"], 1 - 1e-6, 1 + 1e-6, origin=ADIABATIC),
-    )  # fmt: skip
+    )
     return Claim(
         "section IV",
         "in extension amplitudes grow so as to conserve the elastic energy",
