@@ -1,4 +1,4 @@
-"""A second evaluation of planar arms, in many digits and by another road, for tests only.
+"""A second evaluation of planar arms, in many digits and by another method, for tests only.
 
 Nothing of `supple` is used but the Robot's fields. Where the kernel condenses dynamic stiffnesses
 in relative coordinates with tau functions, this walks from the ground to the tip with transfer
@@ -9,10 +9,10 @@ matrices in absolute coordinates. The state is (u, v, psi, N, T, M); along a bea
 
 so that a theory is a choice of flexibilities (1/EA = 0, 1/kGA = 0, rI = 0, 1/EI = 0). Its
 exponential is written in cosh and sinh of complex arguments. Unknowns are the three forces at the
-ground and one angle per joint let go; f(z), z = w^2, is the determinant of the three conditions at
-the tip and one per such joint; a spring alone is a jump of psi by M / k. f is entire and its zeros
-are the squared natural frequencies, rigid-body ones included, so the number of zeros below R is the
-winding of f along |z| = R.
+ground and one angle per released joint; f(z), z = w^2, is the determinant of the three conditions
+at the tip and one per such joint; a spring alone is a jump of psi by M / k. f is entire and its
+zeros are the squared natural frequencies, rigid-body ones included, so the number of zeros below R
+is the winding of f along |z| = R.
 """
 
 from __future__ import annotations
@@ -52,56 +52,87 @@ class Piece:
 def pieces(robot: SerialRobot, theta: Sequence[float], joints: str = "locked") -> list[Piece]:
     """The links of a planar arm at one configuration."""
     assert robot.planar
-    angles, found = iter(theta), []
+    angles = iter(theta)
+    arm = []
     for link in robot.links:
         joint = link.joint
         assert joint.type in ("revolute", "fixed")
-        turned = mpf(joint.mount.rpy[2]) + (mpf(next(angles)) if joint.type == "revolute" else 0)
-        tip = _sum(_body(link.tip), _body(robot.payload if link is robot.links[-1] else None))
+        angle = mpf(joint.mount.rpy[2])
+        if joint.type == "revolute":
+            angle += mpf(next(angles))
+        payload = robot.payload if link is robot.links[-1] else None
+        tip = _sum(_body(link.tip), _body(payload))
+        hub = _sum(_body(joint.hub), _body(link.body))
+        offset = (mpf(joint.mount.xyz[0]), mpf(joint.mount.xyz[1]))
+
+        # A free motor's rotor sits behind its spring; a spring without a rotor then carries nothing
         free = joints == "free" and joint.type == "revolute"
-        k, J = mpf(joint.stiffness or 0), mpf(joint.rotor_inertia)
+        k = mpf(joint.stiffness or 0)
+        J = mpf(joint.rotor_inertia)
         series = free and k > 0 and J > 0
         if free and not series:
-            k = mpf(0)  # a spring without a rotor carries nothing once the motor is let go
+            k = mpf(0)
         if not free:
             J = mpf(0)
         released = free or joint.stiffness is not None
-        offset = (mpf(joint.mount.xyz[0]), mpf(joint.mount.xyz[1]))
-        hub = _sum(_body(joint.hub), _body(link.body))
-        beam = _beam(robot, link)
-        found.append(Piece(*beam, hub, tip, turned, offset, released, k, J, series))
-    return found
+        arm.append(Piece(*_beam(robot, link), hub, tip, angle, offset, released, k, J, series))
+    return arm
 
 
 def _beam(robot: SerialRobot, link: Link) -> tuple[Any, ...]:
     """L, m, rI and the flexibilities 1/EA, 1/EI, 1/kGA under the link's theory."""
-    L, theory = mpf(link.length or 0), theory_of(robot, link)
-    if link.body is not None or (link.material is None and link.mass_per_length is None):
-        return L, mpf(0), mpf(0), mpf(0), mpf(0), mpf(0)
-    m, EA, EI, kGA, rI = _section(robot, link) if link.material is not None else _direct(link)
+    zero = mpf(0)
+    L = mpf(link.length or 0)
+    theory = theory_of(robot, link)
+    has_no_beam = link.material is None and link.mass_per_length is None
+    if link.body is not None or has_no_beam:
+        return L, zero, zero, zero, zero, zero
+    if link.material is not None:
+        m, stretch, bend, shear, rI = _section(robot, link)
+    else:
+        m, stretch, bend, shear, rI = _direct(link)
     if theory == "rigid":
-        return L, m, rI, mpf(0), mpf(0), mpf(0)
+        return L, m, rI, zero, zero, zero
     if theory == "timoshenko":
-        return L, m, rI, EA, EI, kGA
-    return L, m, mpf(0), mpf(0) if theory == "inextensible" else EA, EI, mpf(0)
+        return L, m, rI, stretch, bend, shear
+    if theory == "inextensible":
+        stretch = zero
+    return L, m, zero, stretch, bend, zero
 
 
 def _section(robot: SerialRobot, link: Link) -> tuple[Any, ...]:
     """m, 1/EA, 1/EI, 1/kGA, rI of a rectangle or a box that gives its shear coefficient."""
-    material, shape = robot.material(link), robot.section(link)
-    E, rho, h, b = map(mpf, (material.young_modulus, material.density, shape.depth, shape.width))
-    t = mpf(getattr(shape, "wall", 0))
-    hi, bi = (h - 2 * t, b - 2 * t) if t else (mpf(0), mpf(0))
-    A, I = h * b - hi * bi, (b * h**3 - bi * hi**3) / 12
+    material = robot.material(link)
+    shape = robot.section(link)
+    E = mpf(material.young_modulus)
     G = E / (2 * (1 + mpf(material.poisson_ratio)))
-    return rho * A, 1 / (E * A), 1 / (E * I), 1 / (mpf(shape.shear_coefficient[0]) * G * A), rho * I
+    rho = mpf(material.density)
+    depth = mpf(shape.depth)
+    width = mpf(shape.width)
+    wall = mpf(getattr(shape, "wall", 0))
+    inner_depth = depth - 2 * wall if wall else mpf(0)
+    inner_width = width - 2 * wall if wall else mpf(0)
+    A = depth * width - inner_depth * inner_width
+    I = (width * depth**3 - inner_width * inner_depth**3) / 12
+    kGA = mpf(shape.shear_coefficient[0]) * G * A
+    return rho * A, 1 / (E * A), 1 / (E * I), 1 / kGA, rho * I
 
 
 def _direct(link: Link) -> tuple[Any, ...]:
     """The same from stiffnesses given directly; an absent one excludes its deformation."""
-    EA, kGA, r = link.axial_stiffness, link.shear_stiffness, link.rotary_inertia_per_length
-    flexible = [1 / mpf(x) if x else mpf(0) for x in (EA, (link.bending_stiffness or [0])[0])]
-    return mpf(link.mass_per_length), *flexible, 1 / mpf(kGA[0]) if kGA else mpf(0), mpf(r or 0)
+
+    def flexibility(stiffness: float | None) -> Any:
+        return 1 / mpf(stiffness) if stiffness else mpf(0)
+
+    EI = link.bending_stiffness[0] if link.bending_stiffness else None
+    kGA = link.shear_stiffness[0] if link.shear_stiffness else None
+    return (
+        mpf(link.mass_per_length),
+        flexibility(link.axial_stiffness),
+        flexibility(EI),
+        flexibility(kGA),
+        mpf(link.rotary_inertia_per_length or 0),
+    )
 
 
 def _body(body: Body | None) -> Matrix:
@@ -128,25 +159,30 @@ def _times(a: Matrix, b: Matrix) -> Matrix:
 
 def _even(X: Any, L: Any) -> tuple[Any, Any]:
     """cosh(sqrt(X) L) and sinh(sqrt(X) L) / sqrt(X): both entire in X, whatever the branch."""
+    if X == 0:
+        return mpf(1), L
     root = mp.sqrt(X)
-    return (mp.cosh(root * L), mp.sinh(root * L) / root) if X != 0 else (mpf(1), L)
+    return mp.cosh(root * L), mp.sinh(root * L) / root
 
 
 def bending(z: Any, p: Piece) -> Matrix:
     """exp(A L) over (v, psi, T, M); A^2 has double eigenvalues X, Y, the textbook's lambda^2."""
     A = [[0, 1, p.s, 0], [0, 0, 0, p.b], [-z * p.m, 0, 0, 0], [0, -z * p.rI, -1, 0]]
     Q = _times(A, A)
-    half, last = -z * (p.rI * p.b + p.m * p.s) / 2, z * p.m * p.b * (z * p.rI * p.s - 1)
+    # X + Y = 2 half and X Y = last
+    half = -z * (p.rI * p.b + p.m * p.s) / 2
+    last = z * p.m * p.b * (z * p.rI * p.s - 1)
     split = mp.sqrt(half * half - last)
     if split == 0:  # a link that does not bend: A is nilpotent
-        cubic = _times(A, Q)
-        series = zip((A, Q, cubic), (p.L, p.L**2 / 2, p.L**3 / 6), strict=True)
-        C = [[mpf(int(i == j)) for j in range(4)] for i in range(4)]
-        for part, factor in series:
-            C = _sum(C, [[factor * x for x in row] for row in part])
-        return C
-    X, Y = half + split, half - split
-    (cx, sx), (cy, sy) = _even(X, p.L), _even(Y, p.L)
+        total = [[mpf(int(i == j)) for j in range(4)] for i in range(4)]
+        powers = ((A, p.L), (Q, p.L**2 / 2), (_times(A, Q), p.L**3 / 6))
+        for power, factor in powers:
+            total = _sum(total, [[factor * x for x in row] for row in power])
+        return total
+    X = half + split
+    Y = half - split
+    cx, sx = _even(X, p.L)
+    cy, sy = _even(Y, p.L)
     d = X - Y
     even = _combination((cx - cy) / d, (X * cy - Y * cx) / d, Q)
     odd = _combination((sx - sy) / d, (X * sy - Y * sx) / d, Q)
@@ -154,6 +190,7 @@ def bending(z: Any, p: Piece) -> Matrix:
 
 
 def _combination(q: Any, one: Any, Q: Matrix) -> Matrix:
+    """q Q + one I."""
     return [[q * Q[i][j] + (one if i == j else 0) for j in range(4)] for i in range(4)]
 
 
@@ -168,17 +205,19 @@ def _along(z: Any, p: Piece, Y: Matrix) -> Matrix:
 
 
 def _past_body(z: Any, mass: Matrix, Y: Matrix) -> Matrix:
-    """Forces on the far side of a rigid body: f - z M d."""
-    pulled = _times(mass, Y[:3])
-    return Y[:3] + [
-        [f - z * q for f, q in zip(row, more, strict=True)]
-        for row, more in zip(Y[3:], pulled, strict=True)
-    ]
+    """The state on the far side of a rigid body: forces f - z M d."""
+    motions = Y[:3]
+    forces = []
+    for force, inertia in zip(Y[3:], _times(mass, motions), strict=True):
+        forces.append([f - z * q for f, q in zip(force, inertia, strict=True)])
+    return motions + forces
 
 
 def _past_mount(p: Piece, Y: Matrix) -> Matrix:
     """From the previous end to this root: offset in the previous axes, then turned axes."""
-    (x, y), c, s = p.offset, mp.cos(p.angle), mp.sin(p.angle)
+    x, y = p.offset
+    c = mp.cos(p.angle)
+    s = mp.sin(p.angle)
     u, v, psi, N, T, M = Y
     u = [a - y * q for a, q in zip(u, psi, strict=True)]
     v = [a + x * q for a, q in zip(v, psi, strict=True)]
@@ -195,10 +234,11 @@ def _past_mount(p: Piece, Y: Matrix) -> Matrix:
 
 def determinant(arm: Sequence[Piece], z: Any) -> Any:
     """f(z): zero exactly at the squared natural frequencies, with their multiplicity."""
-    zero, one = mpf(0), mpf(1)
-    Y = [[zero] * 3 for _ in range(3)] + [
-        [one if i == j else zero for j in range(3)] for i in range(3)
-    ]
+    zero = mpf(0)
+    one = mpf(1)
+    # Rows are the six states, columns the unknowns: first the three forces at the ground
+    Y = [[zero] * 3 for _ in range(3)]
+    Y += [[one if i == j else zero for j in range(3)] for i in range(3)]
     conditions: Matrix = []
     for i, p in enumerate(arm):
         if i:
@@ -207,8 +247,11 @@ def determinant(arm: Sequence[Piece], z: Any) -> Any:
         if p.released and not p.J and p.k:  # a spring alone: psi jumps by M / k
             Y[2] = [x + q / p.k for x, q in zip(Y[2], Y[5], strict=True)]
         elif p.released:  # M = (k - z J) eps, or k and -z J in series
-            factor, K = (p.k - z * p.J, -z * p.k * p.J) if p.series else (one, p.k - z * p.J)
-            conditions.append([factor * x for x in Y[5]] + [-K])
+            dynamic = p.k - z * p.J
+            if p.series:
+                conditions.append([dynamic * x for x in Y[5]] + [z * p.k * p.J])
+            else:
+                conditions.append([*Y[5], -dynamic])
             Y = [[*row, one if j == 2 else zero] for j, row in enumerate(Y)]
         Y = _along(z, p, _past_body(z, p.hub, Y))
     conditions += _past_body(z, arm[-1].tip, Y)[3:]
@@ -219,13 +262,16 @@ def determinant(arm: Sequence[Piece], z: Any) -> Any:
 
 def _det(A: Matrix) -> Any:
     """Determinant by elimination with partial pivoting."""
-    A, n, det = [list(row) for row in A], len(A), mpf(1)
+    A = [list(row) for row in A]
+    n = len(A)
+    det = mpf(1)
     for i in range(n):
-        k = max(range(i, n), key=lambda r: abs(A[r][i]))
-        if A[k][i] == 0:
+        pivot = max(range(i, n), key=lambda row: abs(A[row][i]))
+        if A[pivot][i] == 0:
             return mpf(0)
-        if k != i:
-            A[i], A[k], det = A[k], A[i], -det
+        if pivot != i:
+            A[i], A[pivot] = A[pivot], A[i]
+            det = -det
         det *= A[i][i]
         for r in range(i + 1, n):
             g = A[r][i] / A[i][i]
@@ -248,12 +294,17 @@ def refine(arm: Sequence[Piece], omega: float) -> Any:
 
 def secant(f: Callable[[Any], Any], start: float) -> Any:
     """The zero of f next to a start that is nearly one, by secants."""
-    a, b = mpf(start), mpf(start) * (1 + mpf("1e-13"))
-    fa, fb = f(a), f(b)
+    a = mpf(start)
+    b = a * (1 + mpf("1e-13"))
+    fa = f(a)
+    fb = f(b)
     for _ in range(60):
         if fb == fa or abs(b - a) < abs(b) * mpf(10) ** -35:
             return b
-        a, fa, b = b, fb, b - fb * (b - a) / (fb - fa)
+        following = b - fb * (b - a) / (fb - fa)
+        a = b
+        fa = fb
+        b = following
         fb = f(b)
     raise ArithmeticError(f"no convergence from {start!r}")
 
@@ -267,12 +318,13 @@ def zeros_below(arm: Sequence[Piece], omega: float, steps: int = 32) -> int:
 def zeros_inside(f: Callable[[Any], Any], R: Any, steps: int = 32) -> int:
     """The number of zeros inside |z| = R of an entire f that is real on the real axis.
 
-    Half the circle is walked. A step is halved until the argument turns by less than half a radian
-    in each of its halves, so that no turn is lost between points (a whole turn could hide in every
-    half step only with four zeros per step at the start).
+    The argument of f is followed along half of the circle. A step is halved until the argument
+    turns by less than half a radian in each of its halves, so that no turn is lost between points
+    (a whole turn could hide in every half step only with four zeros per step at the start).
     """
     known: dict[Any, Any] = {}
-    turn, stack = mpf(0), [(mpf(i) / steps, mpf(i + 1) / steps) for i in range(steps)]
+    turn = mpf(0)
+    stack = [(mpf(i) / steps, mpf(i + 1) / steps) for i in range(steps)]
 
     def value(t: Any) -> Any:
         if t not in known:
@@ -282,7 +334,8 @@ def zeros_inside(f: Callable[[Any], Any], R: Any, steps: int = 32) -> int:
     while stack:
         a, b = stack.pop()
         middle = (a + b) / 2
-        first, second = mp.arg(value(middle) / value(a)), mp.arg(value(b) / value(middle))
+        first = mp.arg(value(middle) / value(a))
+        second = mp.arg(value(b) / value(middle))
         if max(abs(first), abs(second)) < 0.5:
             turn += first + second
         else:

@@ -14,10 +14,13 @@ class SprungChain:
     """A planar arm whose links are cut into rods; springs sit between them.
 
     Each link of n hinges: half a rod, n - 1 rods, half a rod; every hinge has EI / h. Second order
-    in h. Bodies on hubs and ends are those of the robot, alike about all axes.
+    in h. Bodies on hubs and ends are those of the robot, with the same inertia about all axes.
 
     Attributes:
-        model: Pinocchio's.  joints: which coordinates are the robot's own.  stiffness: (nv,).
+        model, data: of Pinocchio.
+        joints: indices of the coordinates that are the robot's own.
+        stiffness: (nv,), of the hinges, N m/rad.
+        tip: Pinocchio's number of the tip's frame.
     """
 
     model: Any
@@ -43,26 +46,32 @@ class SprungChain:
 
 
 def sprung_chain(robot: SerialRobot, n: int) -> SprungChain:
-    """Return the arm with n hinges a link."""
+    """Return the arm with n hinges per link."""
     import pinocchio as pin
 
-    model, parent, at = pin.Model(), 0, pin.SE3.Identity()
+    model = pin.Model()
     model.gravity.linear = np.asarray(robot.gravity, float)
-    joints, stiffness = [], []
+    parent = 0
+    at = pin.SE3.Identity()  # place of the next joint on its parent
+    joints = []
+    stiffness = []
     for i, link in enumerate(robot.links):
         beam = beam_of(robot, link)
         h = beam.L / n
         for k in range(n + 1):
             parent = model.addJoint(parent, pin.JointModelRZ(), at, f"{link.name}-{k}")
-            joints += [model.nv - 1] if k == 0 else []
-            stiffness.append(0.0 if k == 0 else beam.EI[0] / h)
+            is_joint = k == 0
+            if is_joint:
+                joints.append(model.nv - 1)
+            stiffness.append(0.0 if is_joint else beam.EI[0] / h)
             length = h / 2 if k in (0, n) else h
             model.appendBodyToJoint(parent, _rod(beam.m, length), pin.SE3.Identity())
-            if k == 0 and link.joint.hub is not None:
+            if is_joint and link.joint.hub is not None:
                 hub = link.joint.hub
                 model.appendBodyToJoint(parent, _body(hub.mass, hub.inertia[0]), pin.SE3.Identity())
             at = pin.SE3(np.eye(3), np.array([length, 0.0, 0.0]))
-        for body in (link.tip, robot.payload if i == len(robot.links) - 1 else None):
+        is_last = i == len(robot.links) - 1
+        for body in (link.tip, robot.payload if is_last else None):
             if body is not None:
                 model.appendBodyToJoint(parent, _body(body.mass, body.inertia[0]), at)
     tip = model.addFrame(pin.Frame("tip", parent, at, pin.FrameType.OP_FRAME))
@@ -85,7 +94,8 @@ def _body(mass: float, inertia: float) -> Any:
 def run(chain: SprungChain, torque: Any, duration: float, dt: float, every: int) -> np.ndarray:
     """Tip positions by classical Runge-Kutta steps from rest, every so many steps."""
     n = chain.model.nv
-    x, out = np.zeros(2 * n), [chain.place(np.zeros(n))]
+    x = np.zeros(2 * n)
+    positions = [chain.place(np.zeros(n))]
 
     def slope(x: np.ndarray, tau: np.ndarray) -> np.ndarray:
         return np.concatenate([x[n:], chain.acceleration(x[:n], x[n:], tau)])
@@ -98,5 +108,5 @@ def run(chain: SprungChain, torque: Any, duration: float, dt: float, every: int)
         k4 = slope(x + dt * k3, tau)
         x = x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         if (k + 1) % every == 0:
-            out.append(chain.place(x[:n]))
-    return np.array(out)
+            positions.append(chain.place(x[:n]))
+    return np.array(positions)

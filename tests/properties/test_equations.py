@@ -61,10 +61,12 @@ def test_bias_does_no_work_beyond_the_mass_matrix(seed: int, stiffening: bool) -
 
     model = model_of(seed, stiffening=stiffening)
     q, qd = state(model, seed)
-    x, v = ca.SX.sym("x", model.size), ca.SX.sym("v", model.size)
+    x = ca.SX.sym("x", model.size)
+    v = ca.SX.sym("v", model.size)
     M = model.functions.expression("mass_matrix")(x)
     rate = ca.Function("rate", [x, v], [ca.jtimes(ca.mtimes(M, v), x, v)])
-    Md_qd, h = np.array(rate(q, qd)).ravel(), model.bias(q, qd)
+    Md_qd = np.array(rate(q, qd)).ravel()
+    h = model.bias(q, qd)
     size = np.abs(qd * Md_qd).sum() + 2 * np.abs(qd * h).sum()
     assert abs(qd @ (Md_qd - 2 * h)) <= 1e-12 * size
 
@@ -92,12 +94,11 @@ def test_forward_undoes_inverse(seed: int, stiffening: bool) -> None:
     qdd = model.forward_dynamics(q, qd, tau)
     forces = model.inverse_dynamics(q, qd, qdd)
     size = np.abs(model.mass_matrix(q)) @ np.abs(qdd) + np.abs(model.stiffness) @ np.abs(q) + 1
-    assert (
-        np.abs(forces - np.append(tau, np.zeros(model.size - model.joints))) / size
-    ).max() < 1e-12
-    parts = model.mass_matrix(q) @ qdd + model.bias(q, qd) + model.gravity(q)
-    parts += model.stiffness @ q + model.damping @ qd
-    assert (np.abs(parts - forces) / size).max() < 1e-12
+    wanted = np.append(tau, np.zeros(model.size - model.joints))
+    assert (np.abs(forces - wanted) / size).max() < 1e-12
+    sum_of_terms = model.mass_matrix(q) @ qdd + model.bias(q, qd) + model.gravity(q)
+    sum_of_terms += model.stiffness @ q + model.damping @ qd
+    assert (np.abs(sum_of_terms - forces) / size).max() < 1e-12
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -108,18 +109,24 @@ def test_power_balance(seed: int) -> None:
     model = model_of(seed, stiffening=bool(seed % 2))
     q, qd = state(model, seed)
     rng = np.random.default_rng(seed)
-    tau, wrench = rng.normal(size=model.joints), rng.normal(size=6)
+    tau = rng.normal(size=model.joints)
+    wrench = rng.normal(size=6)
     wrench[3:] = 0
     qdd = model.forward_dynamics(q, qd, tau, wrench)
-    x, v = ca.SX.sym("x", model.size), ca.SX.sym("v", model.size)
+
+    # Rate of the energy, E_q qd + E_qd qdd
+    x = ca.SX.sym("x", model.size)
+    v = ca.SX.sym("v", model.size)
     E = ca.sum1(model.functions.expression("energies")(x, v))
     slope = ca.Function("slope", [x, v], [ca.gradient(E, x), ca.gradient(E, v)])
     by_q, by_qd = (np.array(part).ravel() for part in slope(q, qd))
+
+    # Power of efforts, damping and tip force
     p = model.functions.expression("tip")(x)[0]
-    speed = np.array(ca.Function("speed", [x, v], [ca.jtimes(p, x, v)])(q, qd)).ravel()
-    given = tau @ qd[: model.joints] - qd @ model.damping @ qd + wrench[:3] @ speed
+    tip_velocity = np.array(ca.Function("speed", [x, v], [ca.jtimes(p, x, v)])(q, qd)).ravel()
+    power = tau @ qd[: model.joints] - qd @ model.damping @ qd + wrench[:3] @ tip_velocity
     size = np.abs(by_q * qd).sum() + np.abs(by_qd * qdd).sum()
-    assert abs(by_q @ qd + by_qd @ qdd - given) <= 1e-9 * size
+    assert abs(by_q @ qd + by_qd @ qdd - power) <= 1e-9 * size
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -148,7 +155,8 @@ def test_batches_and_derivatives(seed: int) -> None:
     assert model.mass_matrix(q).shape == (7, model.size, model.size)
     dq, dqd, dtau = model.derivatives(q[0], qd[0], tau[0])
     # M d(qdd)/d(qd) = -dh/d(qd) - D, and h is quadratic in qd: central differences are exact
-    M, scale = model.mass_matrix(q[0]), np.abs(model.bias(q[0], 2 + np.abs(qd[0]))).max()
+    M = model.mass_matrix(q[0])
+    scale = np.abs(model.bias(q[0], 2 + np.abs(qd[0]))).max()
     for k, e in enumerate(np.eye(model.size)):
         slope = (model.bias(q[0], qd[0] + e) - model.bias(q[0], qd[0] - e)) / 2
         wanted = -slope - model.damping[:, k]
@@ -156,9 +164,7 @@ def test_batches_and_derivatives(seed: int) -> None:
         assert (np.abs(M @ dqd[:, k] - wanted) <= 1e-10 * size).all()
     assert dq.shape == (model.size, model.size)
     assert dtau.shape == (model.size, model.joints)
-    assert np.allclose(
-        model.mass_matrix(q[0]) @ dtau, np.eye(model.size)[:, : model.joints], atol=1e-8
-    )
+    assert np.allclose(M @ dtau, np.eye(model.size)[:, : model.joints], atol=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(0, 24, 3))
@@ -172,7 +178,7 @@ def test_regressor(seed: int) -> None:
     size = np.abs(Y(q, qd, qdd)) @ np.abs(Y.pi) + np.abs(model.stiffness @ q)
     assert (np.abs(Y(q, qd, qdd) @ Y.pi - wanted) <= 1e-12 * size).all()
     assert len(set(Y.names)) == len(Y.names)
-    # told apart: other states than those of `identifiable` see the same number of directions
+    # other states than those of `identifiable` give the same number of independent directions
     states = np.random.default_rng(1000 + seed).normal(size=(3, 5 * len(Y.pi), model.size))
     rows = Y(*states).reshape(-1, len(Y.pi))
     values = np.linalg.svd(rows / np.maximum(np.abs(rows).max(axis=0), 1e-300), compute_uv=False)

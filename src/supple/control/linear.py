@@ -122,31 +122,35 @@ class LinearController(StatefulController):
         """Return qdd, the efforts and z' at a state q, qd, z, in continuous time."""
         import casadi as ca
 
-        (q, qd, z), k = state, model.joints
-        exact = [
-            not isinstance(o, Sensor) and getattr(o, "counts", None) is None for o in self.measures
-        ]
-        if self.period is not None or not all(exact):
-            why = (
-                "is designed from sample to sample"
-                if all(exact)
-                else ("measures with noise, bandwidth or counts")
+        q, qd, z = state
+        k = model.joints
+        is_exact = True
+        for output in self.measures:
+            if isinstance(output, Sensor) or getattr(output, "counts", None) is not None:
+                is_exact = False
+        if not is_exact:
+            raise SuppleError(
+                "this law measures with noise, bandwidth or counts: run it in "
+                "supple.Sampled(law, period)"
             )
-            raise SuppleError(f"this law {why}: run it in supple.Sampled(law, period)")
-        r, felt = wanted.r - ca.DM(self.r0), self.D[:, :-k]
+        if self.period is not None:
+            raise SuppleError(
+                "this law is designed from sample to sample: run it in supple.Sampled(law, period)"
+            )
+        r = wanted.r - ca.DM(self.r0)
+        direct_feedback = self.D[:, :-k]
         dynamics = model.functions.expression("forward_dynamics")
         tau = ca.DM(self.tau0) + ca.mtimes(ca.DM(self.C), z) + ca.mtimes(ca.DM(self.D[:, -k:]), r)
-        if felt.any():
-            push = model.functions.symbol("push", model.size)
-            share = ca.mtimes(
-                ca.DM(felt), self._measured_values(model, q, qd, push) - ca.DM(self.y0)
-            )
-            if ca.depends_on(ca.densify(share), push):
+        if direct_feedback.any():
+            acceleration = model.functions.symbol("push", model.size)
+            measured = self._measured_values(model, q, qd, acceleration) - ca.DM(self.y0)
+            feedback = ca.mtimes(ca.DM(direct_feedback), measured)
+            if ca.depends_on(ca.densify(feedback), acceleration):
                 raise SuppleError(
                     "this law answers to a measured acceleration at once, and the acceleration to "
                     "the effort: run it in supple.Sampled, or filter the acceleration"
                 )
-            tau = tau + share
+            tau = tau + feedback
         qdd = dynamics(q, qd, tau)
         y = self._measured_values(model, q, qd, qdd) - ca.DM(self.y0)
         u = ca.vertcat(y, r)
@@ -171,12 +175,21 @@ class LinearController(StatefulController):
                 )
             return self
         # By the trapezoidal rule, s = 2 (z - 1) / (T (z + 1)): stable systems stay stable
-        half, unit = period / 2, np.eye(len(self.A))
-        back = np.linalg.inv(unit - half * self.A)
-        A, B = back @ (unit + half * self.A), period * back @ self.B
-        C, D = self.C @ back, self.D + half * self.C @ back @ self.B
-        back_in = None if self.anti_windup is None else period * back @ self.anti_windup
-        return replace(self, A=A, B=B, C=C, D=D, period=period, anti_windup=back_in)
+        half = period / 2
+        identity = np.eye(len(self.A))
+        inverse = np.linalg.inv(identity - half * self.A)
+        anti_windup = None
+        if self.anti_windup is not None:
+            anti_windup = period * inverse @ self.anti_windup
+        return replace(
+            self,
+            A=inverse @ (identity + half * self.A),
+            B=period * inverse @ self.B,
+            C=self.C @ inverse,
+            D=self.D + half * self.C @ inverse @ self.B,
+            period=period,
+            anti_windup=anti_windup,
+        )
 
     def to_control(self, model: Model | None = None) -> control.StateSpace:
         """Return the same system for python-control, from [y, r] to tau as deviations.
@@ -212,15 +225,18 @@ class LinearController(StatefulController):
         """
         from .discrete import discretise_zero_order_hold
 
-        m, count = at.B.shape[1], len(at.C)
-        Bk, Dk = self.B[:, :count], self.D[:, :count]
+        m = at.B.shape[1]
+        count = len(at.C)
+        Bk = self.B[:, :count]
+        Dk = self.D[:, :count]
         if period is None:
             if np.abs(Dk @ at.D).max(initial=0.0) > 0:
                 raise SuppleError("the law answers to accelerations at once: ask with a period")
             own = self.A + Bk @ at.D @ self.C
             return np.block([[at.A + at.B @ Dk @ at.C, at.B @ self.C], [Bk @ at.C, own]])
         law = self.sampled(period)
-        Bk, Dk = law.B[:, :count], law.D[:, :count]
+        Bk = law.B[:, :count]
+        Dk = law.D[:, :count]
         Phi, Gamma, depth = discretise_zero_order_hold(at.A, at.B, period, delay)
         C = np.hstack([at.C, np.zeros((count, (depth - 1) * m)), at.D])
         return np.block([[Phi + Gamma @ Dk @ C, Gamma @ law.C], [Bk @ C, law.A]])

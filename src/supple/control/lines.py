@@ -29,9 +29,9 @@ from .trajectories import Trajectory
 __all__ = ["Line"]
 
 Array = NDArray[np.float64]
-SHORT = 1e-3  # step of the slope of the Jacobian along theta', s
-KNOTS = 10  # poses solved in a row on every stretch between two breaks
-MET = 1e-11  # of the arm's reach: where Newton's method stops
+JACOBIAN_STEP = 1e-3  # of differences of the Jacobian along theta', s
+KNOTS = 10  # poses solved one after the other between two breaks
+POSITION_TOLERANCE = 1e-11  # of the arm's reach: where Newton's method stops
 
 
 @dataclass(frozen=True)
@@ -105,26 +105,28 @@ class Line(Trajectory):
     def _course(self) -> tuple[Array, Array, Array]:
         """Times (m,) where the tip's acceleration jumps, with its places and velocities, (m, 3)."""
         first = place(self.robot, self.start).tip
-        at = np.concatenate([first, np.asarray(self.points, float)])
-        step = np.diff(at, axis=0)
+        corners = np.concatenate([first, np.asarray(self.points, float)])
+        step = np.diff(corners, axis=0)
         length = np.linalg.norm(step, axis=1)
         if (length == 0).any():
             raise SuppleError("two points of the line are the same: leave one of them out")
-        along = np.pad(step / length[:, None], ((1, 1), (0, 0)))
-        turn = np.linalg.norm(np.diff(along, axis=0), axis=1)  # at every point, over the speed
-        fits = 2 * self.acceleration * length / (turn[:-1] + turn[1:])
-        v = min(self.speed, float(np.sqrt(fits.min())))
+        # Directions of the lines, zero before the start and after the end; their change at every
+        # corner is that of the velocity per speed
+        directions = np.pad(step / length[:, None], ((1, 1), (0, 0)))
+        turn = np.linalg.norm(np.diff(directions, axis=0), axis=1)
+
+        # The blends at both ends of a line must fit into it
+        squared_speeds = 2 * self.acceleration * length / (turn[:-1] + turn[1:])
+        v = min(self.speed, float(np.sqrt(squared_speeds.min())))
         blend = v * turn / self.acceleration
-        knot = blend[0] / 2 + np.concatenate([[0.0], np.cumsum(length / v)])
-        times = np.stack([knot - blend / 2, knot + blend / 2], axis=1).ravel()
-        speeds = v * np.repeat(along, 2, axis=0)[1:-1]
-        places = first + np.concatenate(
-            [
-                np.zeros((1, 3)),
-                np.cumsum((speeds[1:] + speeds[:-1]) / 2 * np.diff(times)[:, None], axis=0),
-            ]
-        )
-        return times, places, speeds
+
+        # Every corner begins and ends a blend
+        corner_times = blend[0] / 2 + np.concatenate([[0.0], np.cumsum(length / v)])
+        times = np.stack([corner_times - blend / 2, corner_times + blend / 2], axis=1).ravel()
+        velocities = v * np.repeat(directions, 2, axis=0)[1:-1]
+        steps = (velocities[1:] + velocities[:-1]) / 2 * np.diff(times)[:, None]
+        places = first + np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
+        return times, places, velocities
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -141,22 +143,26 @@ class Line(Trajectory):
 
     def tip(self, t: Array) -> tuple[Array, Array, Array]:
         """Return place, velocity and acceleration of the tip, (N, 3) each."""
-        times, places, speeds = self._course
+        times, places, velocities = self._course
         k = np.clip(np.searchsorted(times, t, "right") - 1, 0, len(times) - 2)
         span = np.diff(times)[k]
-        pull = (speeds[k + 1] - speeds[k]) / np.where(span > 0, span, 1.0)[:, None]
-        after = (t - times[k])[:, None]
-        return places[k] + (speeds[k] + pull * after / 2) * after, speeds[k] + pull * after, pull
+        change = velocities[k + 1] - velocities[k]
+        acceleration = change / np.where(span > 0, span, 1.0)[:, None]
+        elapsed = (t - times[k])[:, None]
+        position = places[k] + (velocities[k] + acceleration * elapsed / 2) * elapsed
+        return position, velocities[k] + acceleration * elapsed, acceleration
 
     @cached_property
     def _knots(self) -> tuple[Array, Array]:
-        """Times and joints, one solved after the other from the start on."""
-        times = np.unique(np.concatenate([[0.0], self._course[0], [self.duration]]))
-        t = np.unique(np.concatenate([np.linspace(a, b, KNOTS) for a, b in pairwise(times)]))
-        x, found = self.tip(t)[0], [np.asarray(self.start, float)]
+        """Times and joint coordinates, each solved from the one before."""
+        breaks = np.unique(np.concatenate([[0.0], self._course[0], [self.duration]]))
+        t = np.unique(np.concatenate([np.linspace(a, b, KNOTS) for a, b in pairwise(breaks)]))
+        tip, _, _ = self.tip(t)
+        joints = [np.asarray(self.start, float)]
         for k in range(1, len(t)):
-            found.append(self._solve_joints(x[k : k + 1], found[-1][None], t[k : k + 1])[0])
-        return t, np.array(found)
+            guess = joints[-1][None]
+            joints.append(self._solve_joints(tip[k : k + 1], guess, t[k : k + 1])[0])
+        return t, np.array(joints)
 
     def _solve_joints(self, x: Array, theta: Array, t: Array) -> Array:
         """Joints (N, n) that put the tip at x (N, 3), attitude kept, from a guess."""
@@ -165,7 +171,7 @@ class Line(Trajectory):
             miss, J = self._miss(x, theta)
             if not np.isfinite(miss).all() or np.linalg.cond(J).max() > 1e8:
                 break
-            if np.abs(miss).max() <= MET * reach:
+            if np.abs(miss).max() <= POSITION_TOLERANCE * reach:
                 return theta
             theta = theta + np.linalg.solve(J, miss[..., None])[..., 0]
         worst = int(np.argmax(np.abs(self._miss(x, theta)[0]).max(axis=1)))
@@ -175,9 +181,10 @@ class Line(Trajectory):
         )
 
     def _miss(self, x: Array, theta: Array) -> tuple[Array, Array]:
-        """How far the tip is from x, in place and attitude, and the Jacobian, on the rows asked."""
-        placed, kept = place(self.robot, theta), place(self.robot, self.start).R[0, -1]
-        turned = rotation_vector(kept @ placed.R[:, -1].swapaxes(1, 2))
+        """Error of the tip in place and attitude, and the Jacobian, both on the rows in use."""
+        placed = place(self.robot, theta)
+        start_attitude = place(self.robot, self.start).R[0, -1]
+        turned = rotation_vector(start_attitude @ placed.R[:, -1].swapaxes(1, 2))
         miss = np.concatenate([x - placed.tip, turned], axis=1)
         return miss[:, self._rows], self._jacobian(theta)
 
@@ -205,17 +212,24 @@ class Line(Trajectory):
 
     def motion(self, t: Array) -> tuple[Array, Array, Array]:
         x, v, a = self.tip(t)
-        known, joints = self._knots
-        guess = np.stack([np.interp(t, known, column) for column in joints.T], axis=1)
+        knot_times, knot_joints = self._knots
+        guess = np.stack([np.interp(t, knot_times, column) for column in knot_joints.T], axis=1)
         theta = self._solve_joints(x, guess, t)
-        J, still = self._jacobian(theta), np.zeros((len(t), 3))
 
-        asked = np.concatenate([v, still], axis=1)[:, self._rows]
-        speed = np.asarray(np.linalg.solve(J, asked[..., None])[..., 0])
-        near, far = (
-            self._jacobian(theta + s * SHORT * speed) - self._jacobian(theta - s * SHORT * speed)
-            for s in (1, 2)
-        )
-        drift = ((8 * near - far) / (12 * SHORT)) @ speed[..., None]
-        full = np.concatenate([a, still], axis=1)[:, self._rows] - drift[..., 0]
-        return theta, speed, np.asarray(np.linalg.solve(J, full[..., None])[..., 0])
+        # J theta' = x'; the attitude stays
+        J = self._jacobian(theta)
+        no_turn = np.zeros((len(t), 3))
+        velocity = np.concatenate([v, no_turn], axis=1)[:, self._rows]
+        rate = np.asarray(np.linalg.solve(J, velocity[..., None])[..., 0])
+
+        # J theta'' = x'' - J' theta', J' by differences of fourth order
+        def difference(step: float) -> Array:
+            ahead = self._jacobian(theta + step * rate)
+            behind = self._jacobian(theta - step * rate)
+            return ahead - behind
+
+        near = difference(JACOBIAN_STEP)
+        far = difference(2 * JACOBIAN_STEP)
+        drift = ((8 * near - far) / (12 * JACOBIAN_STEP)) @ rate[..., None]
+        acceleration = np.concatenate([a, no_turn], axis=1)[:, self._rows] - drift[..., 0]
+        return theta, rate, np.asarray(np.linalg.solve(J, acceleration[..., None])[..., 0])

@@ -43,7 +43,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _BuildRequest:
-    """What a Model is built with."""
+    """Options of `build`."""
 
     basis: Basis
     reading: Reading
@@ -140,17 +140,28 @@ def build(
         basis = AssumedModes(1)
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {brief(basis)}: give a basis, such as AssumedModes(2)")
-    asked = _BuildRequest(basis, read, stiffening, damping_of(damping), compiled)
-    made = replace(_built(robot, asked), modal_damping=modal_damping)
-    parts, asks = (made.robot, made.basis, made.chain), "model.check()"
-    found = accuracy(*parts, made.damping)
-    if (found is None or found.good) and (theta := twisting_pose(*parts)) is not None:
-        found, asks = accuracy(*parts, made.damping, theta), "model.check(theta)"
+    request = _BuildRequest(basis, read, stiffening, damping_of(damping), compiled)
+    model = replace(_built(robot, request), modal_damping=modal_damping)
+    _warn_if_inaccurate(model)
+    return model
+
+
+def _warn_if_inaccurate(model: Model) -> None:
+    """Warn where statics or the lowest frequency is far from that of the exact beams."""
+    parts = (model.robot, model.basis, model.chain)
+    found = accuracy(*parts, model.damping)
+    how_to_check = "model.check()"
+    if found is None or found.good:
+        theta = twisting_pose(*parts)
+        if theta is not None:
+            found = accuracy(*parts, model.damping, theta)
+            how_to_check = "model.check(theta)"
     if found is not None and not found.good:
-        warnings.warn(f"{found.sentence} ({asks})", ModelWarning, stacklevel=3)
-    elif sentence := sliding_error(made.chain):
-        warnings.warn(sentence, ModelWarning, stacklevel=3)
-    return made
+        warnings.warn(f"{found.sentence} ({how_to_check})", ModelWarning, stacklevel=4)
+        return
+    sentence = sliding_error(model.chain)
+    if sentence:
+        warnings.warn(sentence, ModelWarning, stacklevel=4)
 
 
 def _frozen(K: Array, D: Array, friction: Array) -> tuple[Array, Array, Array]:
@@ -159,26 +170,26 @@ def _frozen(K: Array, D: Array, friction: Array) -> tuple[Array, Array, Array]:
     return K, D, friction
 
 
-def _built(robot: Robot, asked: _BuildRequest) -> Model:
+def _built(robot: Robot, request: _BuildRequest) -> Model:
     """The Model of a Tree; coordinates that closures or other joints determine are not in q."""
     tree = tree_at_assembly(robot)
-    form, stiffening = tree.form, asked.stiffening
+    form, stiffening = tree.form, request.stiffening
     if stiffening is None:
         stiffening = bool(form.closures)
     _check_start(tree)
 
     # The tree under its basis, where it is assembled, loops still open
-    basis = part_basis(asked.basis, tree)
+    basis = part_basis(request.basis, tree)
     opened = assembled_tree(tree, basis, stiffening)
     chain = opened.chain
     if not chain.size:
         raise SuppleError("no joint of the robot moves and no link bends: nothing to build")
-    _check_reading(tree, chain, asked.reading, stiffening)
+    _check_reading(tree, chain, request.reading, stiffening)
 
     # Damping and friction of motors, passive joints and links
     friction = _friction(tree, opened)
-    D = _tree_damping(tree, opened, asked)
-    ratios = slide_ratios(robot, chain, asked.damping)
+    D = _tree_damping(tree, opened, request)
+    ratios = slide_ratios(robot, chain, request.damping)
     laws = laws_of(
         chain,
         D,
@@ -187,7 +198,7 @@ def _built(robot: Robot, asked: _BuildRequest) -> Model:
         springs=(opened.springs, opened.rest),
         balls=opened.balls,
     )
-    laws = _damped_along(robot, asked, laws)
+    laws = _damped_along(robot, request, laws)
 
     # Coordinates that closures determine, or other joints, follow from the others
     loops = None
@@ -202,13 +213,13 @@ def _built(robot: Robot, asked: _BuildRequest) -> Model:
     book = replace(chain, followers=followers, start=start)
     functions: Functions
     if loops is not None and followers:
-        functions = ClosedFunctions(loops, asked.compiled)
+        functions = ClosedFunctions(loops, request.compiled)
     else:  # closures between what cannot move hold nothing
         loops = None
         equations: Equations = laws
-        for paper in asked.reading.plug_ins:
-            equations = paper.equations(equations, asked.reading)
-        functions = ChainFunctions(equations, asked.compiled)
+        for paper in request.reading.plug_ins:
+            equations = paper.equations(equations, request.reading)
+        functions = ChainFunctions(equations, request.compiled)
 
     K = np.array(held_together(laws), float)
     for k, j, multiplier, _ in mimics(chain):
@@ -224,7 +235,7 @@ def _built(robot: Robot, asked: _BuildRequest) -> Model:
     elif loops.unbent is None:
         check_inertia(book.names, loops.mass_where_assembled())
     own = part_book(tree, book)
-    return Model(robot, asked.basis, own, asked.reading, stiffening, *arrays, functions)
+    return Model(robot, request.basis, own, request.reading, stiffening, *arrays, functions)
 
 
 # Trees whose unbent poses have a closed form: Newton's method of their closures starts there
@@ -274,17 +285,17 @@ def _friction(tree: Tree, opened: AssembledTree) -> Array:
     return friction
 
 
-def _tree_damping(tree: Tree, opened: AssembledTree, asked: _BuildRequest) -> Array:
+def _tree_damping(tree: Tree, opened: AssembledTree, request: _BuildRequest) -> Array:
     """Damping matrix over all coordinates of the tree: motors, passive joints and links."""
     chain = opened.chain
     held = replace(chain, followers=opened.places)
     book = part_book(tree, held)
     if book is held:
-        D = _damping_matrix(tree.robot, chain, asked)
+        D = _damping_matrix(tree.robot, chain, request)
     else:  # links that are copies of parts: none of their coordinates is passive
         places = [chain.names.index(name) for name in book.names]
         D = np.zeros((chain.size, chain.size))
-        D[np.ix_(places, places)] = _damping_matrix(tree.robot, book, asked)
+        D[np.ix_(places, places)] = _damping_matrix(tree.robot, book, request)
 
     damped = dict(zip(opened.places, passive_values(tree.form, "damping"), strict=True))
     for ball in (b for b in opened.balls if isinstance(b, Ball)):
@@ -311,12 +322,12 @@ def _mass_matrix(laws: ChainEquations, functions: Functions) -> Array:
     return np.array(laws.mass(q.tolist()), float)
 
 
-def _damped_along(robot: Robot, asked: _BuildRequest, laws: ChainEquations) -> ChainEquations:
+def _damped_along(robot: Robot, request: _BuildRequest, laws: ChainEquations) -> ChainEquations:
     """The laws with sliders that know at which free length the robot's own damping was taken."""
     chain, links = laws.chain, list(laws.links)
     bent = [i for i in chain.sliding if chain.links[i].inv.count]
-    if bent and isinstance(asked.damping, RobotDamping):
-        pose = locked_pose(robot, asked.basis, chain)
+    if bent and isinstance(request.damping, RobotDamping):
+        pose = locked_pose(robot, request.basis, chain)
         assert pose is not None  # or there would be no damping matrix
         for i in bent:
             slider = links[i]
@@ -333,9 +344,9 @@ def _along_slides(chain: Chain, K: Array, D: Array) -> None:
         K[part, part] = D[part, part] = np.nan
 
 
-def _damping_matrix(robot: Robot, chain: Chain, asked: _BuildRequest) -> Array:
+def _damping_matrix(robot: Robot, chain: Chain, request: _BuildRequest) -> Array:
     """(N, N): joint damping on theta, the links' own on eta, or that of the robot's modes."""
-    law, basis = asked.damping, asked.basis
+    law, basis = request.damping, request.basis
     D = np.zeros((chain.size, chain.size))
     if isinstance(law, RobotDamping):
         pose = locked_pose(robot, basis, chain)

@@ -22,7 +22,7 @@ __all__ = ["mend_data"]
 _MATERIAL = {"young_modulus": 1.0, "density": 1.0, "poisson_ratio": 0.3}
 _SECTION = {"shape": "circle", "diameter": 1.0}
 _PARTS: dict[str, Any] = {"material": _MATERIAL, "section": _SECTION}
-# What must be there, or whose absence would be a fault of its own; anything else is left out.
+# Values of required keys, and of keys whose absence would be another fault; others are left out.
 _SOUND: dict[str, Any] = {
     **_PARTS,
     "poisson_ratio": 0.3,
@@ -45,20 +45,25 @@ def mend_data(data: Mapping[str, Any], errors: Iterable[Any], model: type[BaseMo
         place = place_of(error, data)
         # Replace the value at a place, or leave it out
         owner = place[:-1] if is_element(place) else place
-        holder, key = at(copy, owner[:-1]), owner[-1]
+        holder = at(copy, owner[:-1])
+        key = owner[-1]
         if isinstance(holder, list):
             holder[int(key)] = _sound(copy, owner, holder[int(key)])
         elif isinstance(holder, dict) and (key in holder or error["type"] == "missing"):
             given = holder.pop(key, None)
             # The key and value that were probably meant; a value of None leaves the key out
+            renamed = key
+            sound = None
             if error["type"] == "extra_forbidden":
                 near = nearest(str(key), known_keys(model, copy, owner[:-1]))
-                renamed, sound = near or key, given if near else None
+                if near:
+                    renamed = near
+                    sound = given
             elif error["type"] == "literal_error":
-                renamed = key
-                sound = nearest(given, literals(error)) if isinstance(given, str) else None
+                if isinstance(given, str):
+                    sound = nearest(given, literals(error))
             else:
-                renamed, sound = key, _sound(copy, owner, given)
+                sound = _sound(copy, owner, given)
             if sound is not None and renamed not in holder:
                 holder[renamed] = deepcopy(sound)
     return copy
@@ -91,10 +96,13 @@ def _sound(data: dict[str, Any], place: Place, given: Any) -> Any:
     if place[0] == "closures":
         # Harmless ends, a harmless closure, or none of them; other keys are left out
         links = data.get("links")
-        known = [get(link, "name") for link in links] if isinstance(links, list) else []
-        ends = [[name for name in known if isinstance(name, str)][-1:] or ["_"], ["base"]]
-        tied = {"ends": ends[0] + ends[1], "type": "distance", "length": 1.0}
-        if len(place) < 3:
-            return [] if len(place) == 1 else tied
-        return {"ends": tied["ends"], "length": 1.0}.get(str(place[2]))
+        names = [get(link, "name") for link in links] if isinstance(links, list) else []
+        words = [name for name in names if isinstance(name, str)]
+        last_link = words[-1] if words else "_"
+        closure = {"ends": [last_link, "base"], "type": "distance", "length": 1.0}
+        if len(place) == 1:
+            return []
+        if len(place) == 2:
+            return closure
+        return {"ends": closure["ends"], "length": 1.0}.get(str(place[2]))
     return 1.0 if key in _ONES else _SOUND.get(str(key))

@@ -1,4 +1,4 @@
-"""Certified natural frequencies of a tree of exact beams: the door to the compiled kernel."""
+"""Certified natural frequencies of a tree of exact beams: interface of the compiled kernel."""
 
 from __future__ import annotations
 
@@ -25,15 +25,20 @@ class BeamTree:
     followed by a beam; parents come first and -1 is the ground.
 
     Attributes:
-        parents: (n,).  beams: (n, 10), columns m, EA, EI_xy, EI_xz, kGA_xy, kGA_xz, GJ, rI_xy,
-        rI_xz, rI_p; inf excludes a deformation; where beams vary (n, 11 + 26 terms), then the
-        highest omega^2 and the stiffness in powers of omega^2 over it.  L: (B, n).
+        parents: (n,), index of the segment that each one is attached to.
+        beams: (n, 10), columns m, EA, EI_xy, EI_xz, kGA_xy, kGA_xz, GJ, rI_xy, rI_xz, rI_p; inf
+            excludes a deformation. Where beams vary (n, 11 + 26 terms), then the highest omega^2
+            and the stiffness in powers of omega^2 over it.
+        L: (B, n), lengths.
         T: (B, n, R, R), motion of the parent's end to motion of the root.
-        root: (1 or B, n, R, R).  tip: (n, R, R).
-        start: (n + 1,), slices of releases.  releases: (1 or B, r, R + 3), direction, stiffness,
-        rotor inertia, 1 where these two are in series.  ends: (2, c) segments closed by a row, -1
-        ground.  rows: (2, B, c, R), ties: (1 or B, r, c), with
-        rows[0] u_a + rows[1] u_b + ties' x = 0, x the motions of the releases.
+        root: (1 or B, n, R, R), masses on the roots.
+        tip: (n, R, R), masses on the ends.
+        start: (n + 1,), slices of releases.
+        releases: (1 or B, r, R + 3), direction, stiffness, rotor inertia, 1 where these two are in
+            series.
+        ends: (2, c), segments closed by a row, -1 for the ground.
+        rows: (2, B, c, R), and ties: (1 or B, r, c), with
+            rows[0] u_a + rows[1] u_b + ties' x = 0, x the motions of the releases.
     """
 
     parents: NDArray[np.int32]
@@ -50,8 +55,11 @@ class BeamTree:
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit one another: the compiled kernel reads them as they are."""
-        n, R, c = len(self.parents), self.T.shape[-1], self.ends.shape[-1]
-        B, r = len(self.L), int(self.start[-1]) if len(self.start) else -1
+        n = len(self.parents)
+        R = self.T.shape[-1]
+        c = self.ends.shape[-1]
+        B = len(self.L)
+        r = int(self.start[-1]) if len(self.start) else -1
         several = {1, B}
         fits = (
             R in (3, 6)
@@ -80,19 +88,22 @@ class BeamTree:
 
     def pack(self, part: slice = slice(None)) -> tuple[Any, ...]:
         """Return the tuple the compiled kernel takes, for a part of the batch."""
-        R, n = self.T.shape[-1], len(self.parents)
-        L, T = self.L[part], self.T[part]
+        R = self.T.shape[-1]
+        n = len(self.parents)
+        L = self.L[part]
+        T = self.T[part]
+        # These may be common to all configurations, with one row
         root = self.root[part] if len(self.root) > 1 else self.root
-        each = (self.releases, self.ties)
-        releases, ties = (x[part] if len(x) > 1 else x for x in each)
+        releases = self.releases[part] if len(self.releases) > 1 else self.releases
+        ties = self.ties[part] if len(self.ties) > 1 else self.ties
+
+        integers = (self.parents, self.start, *self.ends)
         floats = (self.beams, L, T, root, self.tip, releases, *self.rows[:, part], ties)
-        ints = (self.parents, self.start, *self.ends)
-        arrays = (
-            *(np.ascontiguousarray(x, np.int32) for x in ints),
-            *(np.ascontiguousarray(x, np.float64) for x in floats),
-        )
-        own = (int(len(root) > 1), int(len(releases) > 1))
-        return R, n, len(L), self.ends.shape[1], *own, arrays
+        arrays = [np.ascontiguousarray(x, np.int32) for x in integers]
+        arrays += [np.ascontiguousarray(x, np.float64) for x in floats]
+        roots_differ = int(len(root) > 1)
+        releases_differ = int(len(releases) > 1)
+        return R, n, len(L), self.ends.shape[1], roots_differ, releases_differ, tuple(arrays)
 
 
 @dataclass(frozen=True)
@@ -116,12 +127,13 @@ def natural_frequencies(
 
     J(omega) = sum J_0 + s(K(omega)) - c counts the natural frequencies below omega; a root is
     reported only between a point where J = k - 1 and a point where J >= k. A configuration whose
-    roots cannot be counted has a row of NaN. Source: [Wittrick1971]. `skip` is one number or one a
-    configuration; the answer of one configuration does not depend on the others, nor on `lanes`,
-    how many are computed side by side (1, 2, 4, 8, or 0: as many as the processor likes).
+    roots cannot be counted has a row of NaN. Source: [Wittrick1971]. `skip` is one number or one
+    per configuration; the answer of one configuration does not depend on the others, nor on
+    `lanes`, the number computed side by side (1, 2, 4, 8, or 0 for the best on this processor).
     """
     B = len(tree.L)
-    omega, width = np.full((B, count), np.nan), np.full((B, count), np.nan)
+    omega = np.full((B, count), np.nan)
+    width = np.full((B, count), np.nan)
     evaluations = np.zeros(B, np.int64)
     skips = np.empty(B, np.int64)
     skips[:] = skip
@@ -138,9 +150,11 @@ def count_below(
     small whatever was rounded, 1 one that is not too large, 0 the plain one.
     """
     omega = np.ascontiguousarray(np.broadcast_to(omega, (len(tree.L),)), float)
-    J, m, e = np.empty(len(omega), np.int64), np.empty(len(omega)), np.empty(len(omega), np.int64)
-    _exact.count(tree.pack(), omega, J, m, e, guard)
-    return J, m, e
+    J = np.empty(len(omega), np.int64)
+    mantissa = np.empty(len(omega))
+    exponent = np.empty(len(omega), np.int64)
+    _exact.count(tree.pack(), omega, J, mantissa, exponent, guard)
+    return J, mantissa, exponent
 
 
 def beam_stiffness(numbers: Array, L: float, omega: float) -> tuple[Array, int]:

@@ -29,7 +29,9 @@ class ClampedInertia(Clamped):
     """kappa_1..kappa_count of a twisting beam of free length l.
 
     Attributes:
-        lam: J_L/(rho I_p), m.  length: of the whole beam, m.  count: roots wanted.
+        lam: J_L/(rho I_p), m.
+        length: of the whole beam, m.
+        count: number of roots.
     """
 
     lam: float
@@ -42,28 +44,22 @@ class ClampedInertia(Clamped):
         t = chebyshev.chebpts1(25)
         lengths = self.stroke.lengths(t)
         roots = np.empty((len(lengths), self.count))
-        for (i, k), _ in np.ndenumerate(roots):
-            # the one root between k pi and (k + 1/2) pi, by halving
-            low, high = k * math.pi, (k + 0.5) * math.pi
-            sign = 1.0 if k % 2 == 0 else -1.0
-            load = self.lam / float(lengths[i])
-            for _ in range(60):
-                middle = (low + high) / 2
-                above = sign * (math.cos(middle) - load * middle * math.sin(middle)) > 0
-                low, high = (middle, high) if above else (low, middle)
-            roots[i, k] = (low + high) / 2
+        for i, free_length in enumerate(lengths):
+            for k in range(self.count):
+                roots[i, k] = _root_by_bisection(k, self.lam / float(free_length))
         return np.asarray(chebyshev.chebfit(t, roots, 24))
 
     def roots(self, l: Scalar, steps: int = 2) -> list[Scalar]:
         """Return kappa_1.. at a free length by Newton's method in a fixed number of steps."""
-        t, out = self.stroke.at(l), []
+        t = self.stroke.at(l)
+        roots = []
         for k in range(self.count):
             x = chebyshev_at(self.start[:, k], t)
             for _ in range(steps):
-                f, _, f2, *_ = self._terms(x, l)
-                x = x - f / f2
-            out.append(x)
-        return out
+                f, _, fx, *_ = self._terms(x, l)
+                x = x - f / fx
+            roots.append(x)
+        return roots
 
     def rates(self, l: Scalar) -> list[Rate]:
         """Return kappa_1.. with their derivatives along l."""
@@ -76,7 +72,9 @@ class ClampedInertia(Clamped):
 
     def _terms(self, x: Scalar, l: Scalar) -> tuple[Scalar, ...]:
         """f and its derivatives by l, x, ll, lx, xx."""
-        s, c, a = call("sin", x), call("cos", x), self.lam / l
+        s = call("sin", x)
+        c = call("cos", x)
+        a = self.lam / l
         slope = s + x * c
         return (
             c - a * x * s,
@@ -86,3 +84,17 @@ class ClampedInertia(Clamped):
             a * slope / l,
             -c - a * (2 * c - x * s),
         )
+
+
+def _root_by_bisection(k: int, load: float) -> float:
+    """The one root of cos x = load x sin x between k pi and (k + 1/2) pi."""
+    low = k * math.pi
+    high = (k + 0.5) * math.pi
+    sign = 1.0 if k % 2 == 0 else -1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if sign * (math.cos(middle) - load * middle * math.sin(middle)) > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

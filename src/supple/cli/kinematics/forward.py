@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["forward", "inverse"]
 
+DEGREES_PER_RADIAN = 57.29577951308232
+
 Sag = Annotated[
     bool, typer.Option("--sag", help="Include the sag under gravity. Default: undeformed.")
 ]
@@ -63,11 +65,12 @@ def forward(
         return
     say(f"{plain(robot.name)} at {told_configuration(found, where)}")
     say(f"base axes, {'with its sag' if sag else 'undeformed'}\n")
-    rows = zip("xyz", found.position.tolist(), found.rotation.tolist(), strict=True)
-    print_table(
-        ("", "tip, m>", "its x>", "its y>", "its z>"),
-        [(axis, *(f"{round(value, 6) + 0.0:.6f}" for value in (p, *R))) for axis, p, R in rows],
-    )
+    rows = []
+    for k, axis in enumerate("xyz"):
+        values = (found.position[k], *found.rotation[k])
+        # + 0.0 turns -0 into 0
+        rows.append((axis, *(f"{round(float(value), 6) + 0.0:.6f}" for value in values)))
+    print_table(("", "tip, m>", "its x>", "its y>", "its z>"), rows)
 
 
 def inverse(
@@ -113,13 +116,14 @@ def inverse(
 
         say(f"{plain(robot.name)}: {found.sentence}\n")
         motors = architecture_of(robot).motors
-        names, slides = [name for name, _ in motors], [slides for _, slides in motors]
-        told = found.solutions if found.reached else found.theta[None]
-        heads = [f"{n}, {'m' if s else 'deg'}>" for n, s in zip(names, slides, strict=True)]
+        heads = [f"{name}, {'m' if slides else 'deg'}>" for name, slides in motors]
+        solutions = found.solutions if found.reached else found.theta[None]
         rows = []
-        for theta in told.tolist():
-            each = zip(theta, slides, strict=True)
-            rows.append([digits(q if s else q * 57.29577951308232) for q, s in each])
+        for theta in solutions.tolist():
+            row = []
+            for coordinate, (_, slides) in zip(theta, motors, strict=True):
+                row.append(digits(coordinate if slides else coordinate * DEGREES_PER_RADIAN))
+            rows.append(row)
         print_table(heads, rows)
         arrived = int((found.try_errors <= 1.000001 * found.error + 1e-9).sum())
         say(f"\n{arrived} of {len(found.tries)} tries end there or as near, by {found.method}.")

@@ -1,7 +1,7 @@
-"""Laws: the equations of a Chain in terms of q = [theta, eps, passive, eta], in any scalars.
+"""Equations of motion of a Chain in terms of q = [theta, eps, passive, eta], in any scalars.
 
-`equations` knows links, joints and their elastic coordinates; here springs and rotors, stiffness
-and damping, energies and frames are added, and everything stands in the order of q.
+`recursions` works on links, joints and their elastic coordinates; here springs and rotors,
+stiffness and damping, energies and frames are added, and everything is arranged in the order of q.
 """
 
 from __future__ import annotations
@@ -104,24 +104,21 @@ def _clean(a: Array) -> Any:
 
 def _gather(chain: Chain, efforts: Vector, elastic: list[Vector]) -> Vector:
     """Forces on q from those on the joints' own coordinates: both theta and eps feel the joint."""
-    out: Vector = [0.0] * chain.size
+    forces: Vector = [0.0] * chain.size
     for n, (i, turn) in enumerate(chain.bodies):
         for place in chain.turning_coordinates(i, turn):
-            out[place] = efforts[n]
-        for place, value in zip(
-            chain.elastic_coordinates(n) if elastic[n] else [], elastic[n], strict=True
-        ):
-            out[place] = value
-    return out
+            forces[place] = efforts[n]
+        places = chain.elastic_coordinates(n) if elastic[n] else []
+        for place, value in zip(places, elastic[n], strict=True):
+            forces[place] = value
+    return forces
 
 
 def _places(chain: Chain, body: int, row: int) -> list[int]:
-    """Where entry `row` of a body (0 its joint, then its elastic coordinates) stands in q."""
-    return (
-        [chain.elastic_coordinates(body)[row - 1]]
-        if row
-        else chain.turning_coordinates(*chain.bodies[body])
-    )
+    """Places in q of entry `row` of a body: 0 its joint, then its elastic coordinates."""
+    if row == 0:
+        return chain.turning_coordinates(*chain.bodies[body])
+    return [chain.elastic_coordinates(body)[row - 1]]
 
 
 def _bodies(
@@ -130,45 +127,45 @@ def _bodies(
     eta: list[Vector],
     held: list[Vector] | None = None,
 ) -> list[LinkNumbers]:
-    """The links as the recursions run over them, supports and leading turns as bodies, too."""
-    own = [[part[n] for n in chain.body] for part in (eta, held or eta)]
-    found = numbers_at_lengths(links, own[0], own[1] if held else None)
+    """The bodies of the recursions: links, and supports and leading turns as bodies of their own.
+
+    `held`: elastic coordinates at which the shapes of sliders are taken, if not eta.
+    """
+    own_eta = [eta[n] for n in chain.body]
+    own_held = None if held is None else [held[n] for n in chain.body]
+    found = numbers_at_lengths(links, own_eta, own_held)
     if len(chain.body) == len(chain.bodies):
         return found
-    out: list[LinkNumbers] = []
+
+    bodies: list[LinkNumbers] = []
     if chain.foundation is not None:
-        out.append(support_numbers(chain.foundation, replace(_TURN, parent=-1)))
-    ground = len(out) - 1
+        bodies.append(support_numbers(chain.foundation, replace(_TURN, parent=-1)))
+    ground = len(bodies) - 1
     for i, (link, part) in enumerate(zip(found, chain.links, strict=True)):
         up = i - 1 if link.parent is None else link.parent
-        carrying = (chain.body[up], link.carrier) if up >= 0 else (ground, 0)
-        R_PM, p_PM = link.R_PM, link.p_PM
+        # the body that carries the next one, and the section on which it does
+        body, section = (chain.body[up], link.carrier) if up >= 0 else (ground, 0)
+        R_PM = link.R_PM
+        p_PM = link.p_PM
         support = part.bearing or part.floats
         if support is not None:
             R_MS = support.R_MS
-            mounted = replace(
-                _TURN,
-                R_PM=_clean(np.array(R_PM) @ R_MS.T),
-                p_PM=p_PM,
-                parent=carrying[0],
-                carrier=carrying[1],
-            )
-            out.append(support_numbers(support, mounted))
-            R_PM, p_PM, carrying = _clean(R_MS), [0.0] * 3, (len(out) - 1, 0)
+            R_PS = _clean(np.array(R_PM) @ R_MS.T)
+            mounted = replace(_TURN, R_PM=R_PS, p_PM=p_PM, parent=body, carrier=section)
+            bodies.append(support_numbers(support, mounted))
+            body, section = len(bodies) - 1, 0
+            R_PM = _clean(R_MS)
+            p_PM = [0.0] * 3
         for axis in part.leading:
-            out.append(
-                replace(
-                    _TURN,
-                    R_PM=R_PM,
-                    p_PM=p_PM,
-                    axis=_clean(axis),
-                    parent=carrying[0],
-                    carrier=carrying[1],
-                )
+            turn = replace(
+                _TURN, R_PM=R_PM, p_PM=p_PM, axis=_clean(axis), parent=body, carrier=section
             )
-            R_PM, p_PM, carrying = identity(3), [0.0] * 3, (len(out) - 1, 0)
-        out.append(replace(link, R_PM=R_PM, p_PM=p_PM, parent=carrying[0], carrier=carrying[1]))
-    return out
+            bodies.append(turn)
+            body, section = len(bodies) - 1, 0
+            R_PM = identity(3)
+            p_PM = [0.0] * 3
+        bodies.append(replace(link, R_PM=R_PM, p_PM=p_PM, parent=body, carrier=section))
+    return bodies
 
 
 _NONE: list[Vector] = [[], [], []]
@@ -229,28 +226,34 @@ class ChainEquations(Equations):
     @cached_property
     def end_coordinate_links(self) -> tuple[list[LinkNumbers | Slider], list[Any], list[Any]]:
         """The links in end coordinates zeta = B eta, with B and its inverse of every link."""
-        found = [end_coordinates(link) for link in self.chain.links]
-        links = [
-            own if isinstance(own, Slider) else numbers(link)
-            for own, (link, _, _) in zip(self.links, found, strict=True)
-        ]
-        return links, [B.tolist() for _, B, _ in found], [_clean(A) for _, _, A in found]
+        links: list[LinkNumbers | Slider] = []
+        to_ends = []
+        from_ends = []
+        for own, link in zip(self.links, self.chain.links, strict=True):
+            changed, B, A = end_coordinates(link)
+            links.append(own if isinstance(own, Slider) else numbers(changed))
+            to_ends.append(B.tolist())
+            from_ends.append(_clean(A))
+        return links, to_ends, from_ends
 
     @cached_property
     def turned_forces(self) -> tuple[list[Any], Any]:
         """Stiffness of every link, and damping of them all (N, N), in end coordinates."""
-        whole, K = np.eye(self.chain.size), []
+        K = np.asarray(self.K, float)
+        D = np.asarray(self.D, float)
+        T_all = np.eye(self.chain.size)
+        stiffnesses = []
         for i, A in enumerate(self.end_coordinate_links[2]):
             own = np.ix_(self.chain.own(i), self.chain.own(i))
             T = np.reshape(A, (len(A), len(A)))
-            whole[own] = T
-            K.append(_clean(T.T @ np.asarray(self.K, float)[own] @ T))
-        return K, _clean(whole.T @ np.asarray(self.D, float) @ whole)
+            T_all[own] = T
+            stiffnesses.append(_clean(T.T @ K[own] @ T))
+        return stiffnesses, _clean(T_all.T @ D @ T_all)
 
     def mass(self, q: Vector, held: Vector | None = None) -> list[Vector]:
-        """M(q), nested list (N, N); a sprung joint's rotor stands on theta alone.
+        """M(q), nested list (N, N); a sprung joint's rotor acts on theta alone.
 
-        `held`: coordinates whose lengths the shapes of sliders belong to, if not q.
+        `held`: coordinates at whose lengths the shapes of sliders are taken, if not q.
         """
         s, eta = joint_side(self.chain, q)
         shaped = None if held is None else joint_side(self.chain, held)[1]
@@ -259,7 +262,8 @@ class ChainEquations(Equations):
         for i, row, l, column, value in mass_matrix(links, s, eta):
             for a in _places(self.chain, i, row):
                 for b in _places(self.chain, l, column):
-                    M[a][b] = M[b][a] = value
+                    M[a][b] = value
+                    M[b][a] = value
         for i, a in self.chain.theta.items():
             if self.chain.links[i].slide is None:
                 M[a][a] = add(M[a][a], float(self.chain.links[i].rotor))
@@ -289,10 +293,10 @@ class ChainEquations(Equations):
         return out
 
     def forces(self, q: Vector, qd: Vector, D: list[Vector] | None = None) -> Vector:
-        """-K q - D qd on theta, eps and passive; those on eta depend on the coordinates.
+        """-K q - D qd on theta, eps and passive coordinates, and on length and eta of sliders.
 
-        For a link that slides both its length and eta are its own, and stand here. `D`: damping
-        of the coordinates given, where they are others.
+        Those on other eta depend on the choice of elastic coordinates. `D`: damping in the given
+        coordinates, where these are not q.
         """
         rows = slice(0, self.chain.stiff)
         rest = [0.0] * (self.chain.size - rows.stop)
@@ -303,9 +307,9 @@ class ChainEquations(Equations):
         for k, torque in enumerate(rubbing(self.friction, qd, self.chain)):
             felt[k] = sub(felt[k], torque)
         out = felt + rest
-        held = [x for ball in self.balls for x in ball.spring_forces(q) + ball.lost(q, qd, coulomb)]
-        for place, force in held:
-            out[place] = sub(out[place], force)
+        for ball in self.balls:
+            for place, force in ball.spring_forces(q) + ball.lost(q, qd, coulomb):
+                out[place] = sub(out[place], force)
         for i, own in slider_forces(self, q, qd, lossy):
             for place, value in zip(self.chain.own(i), own, strict=True):
                 out[place] = sub(out[place], value)
@@ -335,46 +339,55 @@ class ChainEquations(Equations):
     def forward_ends(
         self, x: Vector, xd: Vector, tau: Vector, wrench: Vector | None = None
     ) -> Vector:
-        """Accelerations in end coordinates: the cheapest form, and what integrators step through.
+        """Accelerations in end coordinates: the cheapest form, which integrators use.
 
-        A sprung joint's link side feels its spring, its rotor the motor.
+        The link side of a sprung joint feels the spring, the rotor feels the motor.
         """
         chain = self.chain
-        (s, zeta), (sd, zetad) = (joint_side(chain, value) for value in (x, xd))
-        (stiff, D), speeds = self.turned_forces, damped_rates(self, x, xd)
-        applied = vadd(self.forces(x, xd, D), list(tau) + [0.0] * (chain.size - len(tau)))
-        torque: Vector = [
-            applied[places[-1]] if places else 0.0
-            for places in (chain.turning_coordinates(i, turn) for i, turn in chain.bodies)
-        ]
-        elastic: list[Vector] = [
-            [applied[place] for place in chain.elastic_coordinates(n)] if turn < 0 else []
-            for n, (_, turn) in enumerate(chain.bodies)
-        ]
-        for i, (n, link, K) in enumerate(zip(chain.body, self.links, stiff, strict=True)):
+        s, zeta = joint_side(chain, x)
+        sd, zetad = joint_side(chain, xd)
+        stiffnesses, D = self.turned_forces
+        speeds = damped_rates(self, x, xd)
+        efforts = list(tau) + [0.0] * (chain.size - len(tau))
+        applied = vadd(self.forces(x, xd, D), efforts)
+
+        # Forces on the joint and on the elastic coordinates of every body
+        torque: Vector = []
+        elastic: list[Vector] = []
+        for n, (i, turn) in enumerate(chain.bodies):
+            places = chain.turning_coordinates(i, turn)
+            torque.append(applied[places[-1]] if places else 0.0)
+            if turn < 0:
+                elastic.append([applied[place] for place in chain.elastic_coordinates(n)])
+            else:
+                elastic.append([])
+        for i, (n, link, K) in enumerate(zip(chain.body, self.links, stiffnesses, strict=True)):
             if isinstance(link, Slider):
                 elastic[n] = [applied[place] for place in chain.own(i)]
             else:
-                lost = matvec(D[chain.eta[i]], speeds)
-                elastic[n] = vadd(negate(matvec(K, zeta[n])), negate(lost))
-        g = list(map(float, chain.gravity))
-        links, tip = _bodies(chain, self.end_coordinate_links[0], zeta), chain.body[chain.tip]
+                damping = matvec(D[chain.eta[i]], speeds)
+                elastic[n] = vadd(negate(matvec(K, zeta[n])), negate(damping))
+
+        gravity = list(map(float, chain.gravity))
+        links = _bodies(chain, self.end_coordinate_links[0], zeta)
         found = forward(
             links,
             (s, sd),
             (zeta, zetad),
             (torque, elastic),
-            g,
+            gravity,
             wrench,
-            tip,
+            chain.body[chain.tip],
             (*self.loads, *_present(self.pushes, links)),
         )
-        out = _gather(chain, *found)
+        accelerations = _gather(chain, *found)
         for i in chain.sprung:
-            theta, eps, n = chain.theta[i], chain.eps[i], chain.body[i]
-            out[theta] = mul(sub(applied[theta], torque[n]), 1.0 / float(chain.links[i].rotor))
-            out[eps] = sub(found[0][n], out[theta])
-        return out
+            theta = chain.theta[i]
+            n = chain.body[i]
+            rotor = float(chain.links[i].rotor)
+            accelerations[theta] = mul(sub(applied[theta], torque[n]), 1.0 / rotor)
+            accelerations[chain.eps[i]] = sub(found[0][n], accelerations[theta])
+        return accelerations
 
     def tip(self, q: Vector) -> tuple[Vector, list[Vector]]:
         """Position (3,) and axes (3, 3) of the tip in base axes."""

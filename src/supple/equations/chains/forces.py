@@ -1,6 +1,6 @@
 """Forces that are no inertia: stiffness, damping and friction of a Chain, in any scalars.
 
-They serve every kind of laws alike; a law has a chain, links, K, D and friction.
+All kinds of equations share them; each has a chain, links, K, D and friction.
 """
 
 from __future__ import annotations
@@ -31,19 +31,22 @@ __all__ = [
     "strain",
 ]
 
-CREEP = 0.01  # rad/s, within which the friction of a joint that turns changes its sign
-CREEP_SLIDE = 0.001  # m/s, the same of one that slides
+# Friction changes its sign smoothly within this speed
+CREEP_TURNING = 0.01  # rad/s
+CREEP_SLIDING = 0.001  # m/s
 
 
 @dataclass(frozen=True)
 class HasForces:
-    """What the forces are made from, of every kind of laws.
+    """The numbers that forces are computed from, in all kinds of equations.
 
     Attributes:
-        chain: the numbers.  links: the same as lists; symbols may stand in them.
-        K, D: nested lists (N, N).  friction: Coulomb's of theta, eps and passive, N m; empty: none.
-        rest: (N,), where the springs are unloaded; empty: at zero.  balls: springs of ball joints,
-        and of joints in series with those of their bearings.
+        chain: the numbers of all links and joints.
+        links: the same as lists, in which entries may be symbols.
+        K, D: stiffness and damping, nested lists (N, N).
+        friction: Coulomb friction of theta, eps and passive coordinates, N m; empty for none.
+        rest: (N,), unloaded coordinates of the springs; empty for zero.
+        balls: springs of ball joints, and of joints in series with those of their bearings.
     """
 
     chain: Chain
@@ -55,7 +58,7 @@ class HasForces:
     balls: tuple[Ball | SprungTurns, ...] = ()
 
     def push_forces(self, q: Vector) -> Vector:
-        """Return the forces (N,) that hold outer loads without potential: there are none."""
+        """Return the forces (N,) that balance outer loads without potential: there are none."""
         return [0.0] * self.chain.size
 
 
@@ -89,9 +92,10 @@ class Equations(HasForces, ABC):
 def coulomb(friction: float, speed: Scalar, slides: bool = False) -> Scalar:
     """Coulomb's friction of a joint, smoothed: f tanh(v / 0.01 rad/s), of a slide 0.001 m/s.
 
-    The one law of all equations, in any scalars.
+    All equations use it, in any scalars.
     """
-    return mul(friction, tanh(mul(1 / (CREEP_SLIDE if slides else CREEP), speed)))
+    creep = CREEP_SLIDING if slides else CREEP_TURNING
+    return mul(friction, tanh(mul(1 / creep, speed)))
 
 
 def rubbing(friction: tuple[float, ...], qd: Vector, chain: Chain | None = None) -> Vector:
@@ -101,18 +105,19 @@ def rubbing(friction: tuple[float, ...], qd: Vector, chain: Chain | None = None)
 
 
 def joint_side(chain: Chain, x: Vector) -> tuple[Vector, list[Vector]]:
-    """Return the joints' own coordinates, theta + eps or a passive one, and eta, one a body.
+    """Return the joints' own coordinates, theta + eps or a passive one, and eta, one per body.
 
-    Bodies are the links, and before one with a universal or spherical joint its leading turns,
-    before one on a bearing that. A link that slides has no joint to the recursions: its length
-    comes first in its own eta.
+    Bodies are the links; a link with a universal or spherical joint follows one body for each
+    leading turn, a link on a bearing follows one for the bearing. In the recursions a link that
+    slides has no joint: its length is the first of its eta.
     """
-    s: Vector = []
-    for i, turn in chain.bodies:
-        s.append(total([x[place] for place in chain.turning_coordinates(i, turn)]))
-    return s, [
-        [x[place] for place in chain.elastic_coordinates(n)] for n in range(len(chain.bodies))
-    ]
+    joint_coordinates: Vector = []
+    elastic_coordinates: list[Vector] = []
+    for n, (i, turn) in enumerate(chain.bodies):
+        turning = [x[place] for place in chain.turning_coordinates(i, turn)]
+        joint_coordinates.append(total(turning))
+        elastic_coordinates.append([x[place] for place in chain.elastic_coordinates(n)])
+    return joint_coordinates, elastic_coordinates
 
 
 def sliders(laws: HasForces, x: Vector) -> list[tuple[int, Slider, Vector]]:
@@ -128,13 +133,15 @@ def slider_forces(
     laws: HasForces, q: Vector, qd: Vector, D: list[Vector]
 ) -> list[tuple[int, Vector]]:
     """Return stiffness and damping on [l, eta] of every link that slides; D in coordinates q."""
-    out, speeds = [], damped_rates(laws, q, qd)
+    forces = []
+    speeds = damped_rates(laws, q, qd)
     for (i, slider, p), (_, _, pd) in zip(sliders(laws, q), sliders(laws, qd), strict=True):
         force = vadd(slider.elastic(p), slider.damping(p, pd))
         if slider.damped_at is not None:
-            force = vadd(force, _pulled_back(slider, p, matvec(D[laws.chain.eta[i]], speeds)))
-        out.append((i, force))
-    return out
+            damping = matvec(D[laws.chain.eta[i]], speeds)
+            force = vadd(force, _pulled_back(slider, p, damping))
+        forces.append((i, force))
+    return forces
 
 
 def damped_rates(laws: HasForces, q: Vector, qd: Vector) -> Vector:
@@ -168,19 +175,17 @@ def elastic(laws: HasForces, q: Vector) -> Vector:
 def strain(laws: HasForces, q: Vector) -> Scalar:
     """Return the energy of springs and bending."""
     x = spring_extension(laws, q)
-    bent = [slider.energy(p) for _, slider, p in sliders(laws, q)]
-    return total(
-        [
-            mul(0.5, dot(x, matvec(laws.K, x))),
-            *bent,
-            *(ball.spring_energy(q) for ball in laws.balls),
-        ]
-    )
+    energies = [mul(0.5, dot(x, matvec(laws.K, x)))]
+    energies += [slider.energy(p) for _, slider, p in sliders(laws, q)]
+    energies += [ball.spring_energy(q) for ball in laws.balls]
+    return total(energies)
 
 
 def spring_extension(laws: HasForces, q: Vector) -> Vector:
-    """Return q less where its springs are unloaded."""
-    return [sub(x, r) for x, r in zip(q, laws.rest, strict=True)] if any(laws.rest) else q
+    """Return the coordinates measured from where their springs are unloaded."""
+    if not any(laws.rest):
+        return q
+    return [sub(x, rest) for x, rest in zip(q, laws.rest, strict=True)]
 
 
 def dissipation(laws: HasForces, q: Vector, qd: Vector) -> Vector:
@@ -199,7 +204,7 @@ def dissipation(laws: HasForces, q: Vector, qd: Vector) -> Vector:
     for ball in laws.balls:
         for place, lost in ball.lost(q, qd, coulomb):
             out[place] = add(out[place], lost)
-    return [add(x, held) for x, held in zip(out, laws.push_forces(q), strict=True)]
+    return vadd(out, laws.push_forces(q))
 
 
 def stiffness(laws: HasForces, q: Vector) -> list[Vector]:
@@ -214,7 +219,7 @@ def stiffness(laws: HasForces, q: Vector) -> list[Vector]:
 
 
 def held_together(laws: HasForces) -> list[Vector]:
-    """Return K, (N, N), and in it the springs of ball joints where they are unloaded."""
+    """Return K, (N, N), with the springs of ball joints at their unloaded angles."""
     K: list[list[Scalar]] = [list(row) for row in laws.K]
     for ball in laws.balls:
         for a, row in zip(ball.places, ball.tangent(), strict=True):
@@ -224,5 +229,6 @@ def held_together(laws: HasForces) -> list[Vector]:
 
 
 def _add_at(out: Vector, places: list[int], values: Vector) -> None:
+    """Add values to the entries of a vector at some places."""
     for place, value in zip(places, values, strict=True):
         out[place] = add(out[place], value)

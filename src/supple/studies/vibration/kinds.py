@@ -21,19 +21,20 @@ __all__ = ["ENERGIES", "energy_shares", "told_kind"]
 Array = NDArray[np.float64]
 ENERGIES = ("axial", "bending x-y", "bending x-z", "shear x-y", "shear x-z", "torsion", "joint")
 COLUMNS = dict(zip(ENERGIES[:-1], range(1, 7), strict=True))  # of BeamTree.beams
-SOFTENING = (
-    1e-5  # coincident modes are told apart by making bending in x-y softer by this part, and
-)
-# every link a little different
-STEP = 1e-7
+# Coincident modes are separated by making bending in x-y softer by this part, and every link a
+# little different
+SOFTENING = 1e-5
+STIFFNESS_STEP = 1e-7  # of differences, relative
 
 
 def energy_shares(structure: Structure, count: int, guess: float) -> Array:
     """Return the parts of the strain energy of one configuration, (modes, n, 7), as ENERGIES.
 
-    Where frequencies coincide, the modes are those that differ most in bending in x-y.
+    By differences: the change of omega^2 when one stiffness grows. Where frequencies coincide, the
+    modes are those that differ most in bending in x-y.
     """
-    tree, skip = structure.tree(), structure.rigid_modes
+    tree = structure.tree()
+    skip = structure.rigid_modes
     n = len(structure.segments)
 
     def squares(beams: Array, releases: Array) -> Array:
@@ -41,22 +42,23 @@ def energy_shares(structure: Structure, count: int, guess: float) -> Array:
         found = natural_frequencies(changed, count, skip, guess).omega[0]
         return np.asarray(found**2)
 
-    beams, releases = tree.beams.copy(), tree.releases
-    golden = np.add.outer(np.arange(n), np.arange(10) / 10) * 0.618 % 1
-    beams *= 1 + 0.1 * SOFTENING * golden  # modes of equal legs
+    releases = tree.releases
+    beams = tree.beams.copy()
+    scatter = np.add.outer(np.arange(n), np.arange(10) / 10) * 0.618 % 1  # golden ratio
+    beams *= 1 + 0.1 * SOFTENING * scatter  # separates the modes of equal legs
     beams[:, COLUMNS["bending x-y"]] *= 1 - SOFTENING  # so that it comes first, as among shapes
     base = squares(beams, releases)
     share = np.zeros((count, n, len(ENERGIES)))
     for kind, column in COLUMNS.items():
         for i in np.flatnonzero(np.isfinite(beams[:, column])).tolist():
             stiffer = beams.copy()
-            stiffer[i, column] *= 1 + STEP
+            stiffer[i, column] *= 1 + STIFFNESS_STEP
             share[:, i, ENERGIES.index(kind)] = squares(stiffer, releases) - base
     for i in range(n):
         own = slice(tree.start[i], tree.start[i + 1])
         if releases[:, own, -3].any():
             stiffer = releases.copy()
-            stiffer[:, own, -3] *= 1 + STEP
+            stiffer[:, own, -3] *= 1 + STIFFNESS_STEP
             share[:, i, -1] = squares(beams, stiffer) - base
     share = np.maximum(share, 0.0)
     return np.asarray(share / share.sum(axis=(1, 2), keepdims=True))
@@ -67,9 +69,14 @@ def told_kind(share: Array, names: tuple[str, ...], planar: bool) -> str:
 
     The pieces of a link that carries others midway, boom, boom@0.9, .., count as one.
     """
-    whole = [head if (head := name.rpartition("@")[0]) in names else name for name in names]
-    names = tuple(dict.fromkeys(whole))
-    share = np.array([share[[name == each for each in whole]].sum(axis=0) for name in names])
+    # Pieces are added to the link that they are of
+    owners = []
+    for name in names:
+        carrier = name.rpartition("@")[0]
+        owners.append(carrier if carrier in names else name)
+    names = tuple(dict.fromkeys(owners))
+    rows = [share[[owner == name for owner in owners]].sum(axis=0) for name in names]
+    share = np.array(rows)
     merged = {
         "bending x-y": share[:, 1] + share[:, 3],
         "bending x-z": share[:, 2] + share[:, 4],

@@ -34,13 +34,15 @@ def plot_comparison(found: Comparison, path: str | Path | None = None) -> Figure
         count = len(found.payload)
         for p, factor in enumerate(found.payload):
             y = np.arange(len(found.methods)) + (p - (count - 1) / 2) * 0.8 / count
-            label = "payload as told" if factor == 1 else f"{factor:g} of it"
+            label = "nominal payload" if factor == 1 else f"{factor:g} of it"
             shade = (1.0, 0.6, 0.35)[p % 3]
             colours = [COLOURS[k % len(COLOURS)] for k in range(len(found.methods))]
             ax.barh(y, 1e3 * found.residual[:, p], 0.7 / count, color=colours, alpha=shade)
             for at, value in zip(y, found.residual[:, p], strict=True):
-                told = f" {1e3 * value:.2g} mm" + (f", {label}" if at < 0.5 else "")
-                ax.text(1e3 * value, at, told, va="center", fontsize=7.5)
+                text = f" {1e3 * value:.2g} mm"
+                if at < 0.5:  # the payload is named at the first method only
+                    text += f", {label}"
+                ax.text(1e3 * value, at, text, va="center", fontsize=7.5)
         ax.set(xscale="log", yticks=range(len(found.methods)), yticklabels=found.methods)
         known = 1e3 * found.residual[np.isfinite(found.residual) & (found.residual > 0)]
         if len(known):
@@ -48,17 +50,19 @@ def plot_comparison(found: Comparison, path: str | Path | None = None) -> Figure
         ax.xaxis.set_major_formatter("{x:g}")
         ax.set_title("vibration left after the command, half of peak to peak (mm)")
         # Length of the command and time until the tip stays within the band, worst payload
-        ax, late = axes["time"], found.settling.max(axis=1)
+        ax = axes["time"]
+        settling = found.settling.max(axis=1)
         whole = float(found.t[-1])
         for k in range(len(found.methods)):
             colour = COLOURS[k % len(COLOURS)]
-            ends = late[k] if np.isfinite(late[k]) else whole
+            settles = np.isfinite(settling[k])
+            ends = settling[k] if settles else whole
             ax.barh(k - 0.17, found.duration[k], 0.3, color=colour)
-            said = f" command {found.duration[k]:.3g} s"
-            ax.text(found.duration[k], k - 0.17, said, va="center", fontsize=8)
+            command_text = f" command {found.duration[k]:.3g} s"
+            ax.text(found.duration[k], k - 0.17, command_text, va="center", fontsize=8)
             ax.barh(k + 0.17, ends, 0.3, color=colour, alpha=0.4)
-            told = f" settled {late[k]:.3g} s" if np.isfinite(late[k]) else " does not settle"
-            ax.text(ends, k + 0.17, told, va="center", fontsize=8)
+            settling_text = f" settled {settling[k]:.3g} s" if settles else " does not settle"
+            ax.text(ends, k + 0.17, settling_text, va="center", fontsize=8)
         ax.set(yticks=range(len(found.methods)), yticklabels=found.methods)
         ax.set(xlabel="time (s)", xlim=(0, 1.3 * whole))
         ax.set_title("how long it takes, worst payload")
@@ -78,11 +82,12 @@ def _tip(ax: Axes, found: Comparison) -> None:
     """Distance of the tip from its rest, thin, and how far it will still be, thick."""
     floor = 0.02 * found.band
     for k, name in enumerate(found.methods):
-        colour, worst = COLOURS[k % len(COLOURS)], int(np.argmax(found.residual[k]))
-        away = 1e3 * np.maximum(found.distance[k, worst], floor)
-        still = np.maximum.accumulate(away[::-1])[::-1]
-        ax.plot(found.t, away, color=colour, lw=0.7, alpha=0.6)
-        ax.plot(found.t, still, color=colour, lw=2.0, label=name)
+        colour = COLOURS[k % len(COLOURS)]
+        worst = int(np.argmax(found.residual[k]))
+        distance_mm = 1e3 * np.maximum(found.distance[k, worst], floor)
+        largest_ahead = np.maximum.accumulate(distance_mm[::-1])[::-1]
+        ax.plot(found.t, distance_mm, color=colour, lw=0.7, alpha=0.6)
+        ax.plot(found.t, largest_ahead, color=colour, lw=2.0, label=name)
         ax.axvline(found.duration[k], color=colour, lw=1.2, ls=":")
     ax.axhline(1e3 * found.band, color=QUIET, lw=1.0, ls="--")
     ax.text(
