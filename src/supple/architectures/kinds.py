@@ -286,7 +286,8 @@ FAMILIES: dict[type[Robot], RobotFamily] = {
 
 def lower(robot: Robot) -> Tree:
     """Return the Tree of a robot, made once: what everything behind the description asks."""
-    need_robot(robot)
+    if type(robot) not in FAMILIES:  # asked often: a look at an abstract class costs more
+        need_robot(robot)
     return cached_for_robot(robot, "tree", _make_tree, robot)
 
 

@@ -166,6 +166,8 @@ def a_robot(name: str, given: Any) -> Robot:
     Every public function that takes a robot checks it by this. `files` stands above this room, so
     that it is called by its place.
     """
+    if isinstance(given, Robot):
+        return given
     if isinstance(given, str | PathLike):
         given = import_function("files.robots:load")(given)
     need_robot(given, name)
