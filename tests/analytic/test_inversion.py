@@ -254,3 +254,10 @@ def test_paths_of_the_tip_need_as_many_joints():
         supple.invert(one, supple.PointToPoint([3, 1], [3, 1.1], 1.0), output="tip")
     with pytest.raises(supple.SuppleError, match="output is 'hand'"):
         supple.invert(one, supple.PointToPoint([3, 1, 0], [3, 1.1, 0], 1.0), output="hand")
+
+
+@pytest.mark.parametrize("nearest", [False, True])
+def test_a_path_that_begins_out_of_reach_says_where_and_how_far(nearest):
+    path = supple.PointToPoint([5, 0], [5, 1], 2.0)
+    with pytest.raises(supple.SuppleError, match=r"begins at \[5.0, 0.0\] m.*by 4 m"):
+        supple.invert(soft_arm(), path, output="tip", nearest=nearest)

@@ -8,7 +8,7 @@ import supple
 
 ROBOTS = (
     *("di-castri-two-link", "industrial-3", "de-luca-two-link", "theodore-rrp", "two-arms"),
-    *("four-bar", "five-bar", "kuo-delta"),
+    *("four-bar", "five-bar", "kuo-delta", "scara-parallel"),
 )
 
 

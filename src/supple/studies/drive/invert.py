@@ -749,7 +749,11 @@ class _TipRows(_Rows):
         whole[: len(place)] = place
         found = inverse(self.model.robot, whole)
         if not found.reached:
-            raise SuppleError(f"the path begins where the tip cannot be: {found.reason}")
+            raise SuppleError(
+                f"the path begins at {place.round(4).tolist()} m, which the tip of "
+                f"{self.model.robot.name} does not reach: {found.reason or 'out of reach'}, by "
+                f"{found.error:.3g} m"
+            )
         return np.asarray(found.theta)
 
     def _joints(self, x: Array, place: Array) -> Array:
