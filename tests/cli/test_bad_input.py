@@ -230,7 +230,7 @@ def test_a_tour_finds_out_at_once_that_it_cannot_write(
         (
             "plan de-luca-two-link --by jerk --to 0.5,0 --speed-limit 1e308 "
             "--acceleration-limit 1e308 --jerk-limit 1e308",
-            "give a positive limit up to 1e+30",
+            "give one positive limit (at most 1e+30)",
         ),
     ],
 )

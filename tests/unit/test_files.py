@@ -169,7 +169,7 @@ def test_every_fault_of_a_file_at_once() -> None:
         "links.link1: axis [1.0, 0.0, 0.0] is not z",
         "links.link1: length is -1.5: it must be at least 0",
         "links.link2: unknown key 'lenght': did you mean 'length'? (line 17)",
-        "links.link2: material 'aluminium' is not among materials: al (line 18)",
+        "links.link2: material 'aluminium' is not among materials: al; did you mean 'al'? (line 18)",
         "links.link2: section 'bx' is not among sections: box, rod (line 19)",
         "links.2: name is missing",
         "links.2: bending_stiffness is missing",

@@ -208,7 +208,10 @@ def resolve(
     whose platform the motors cannot hold is not one.
     """
     if theta is not None:
-        wanted = "theta of a Delta must be three motor angles, or an array (B, 3)"
+        wanted = (
+            "theta of a Delta must be three motor angles, or an array (B, 3); the place of its "
+            "platform is given as position"
+        )
         angles = positions(theta, wanted, finite=False)
         reason = _not_finite(angles, "theta")
         good = reason == ""

@@ -111,7 +111,10 @@ def numbers(text: str, option: str, count: int | None = None) -> list[float]:
         such = "plain numbers" if count is None else f"{count} numbers"
         raise SuppleError(f"{option} {text}: give {such}, such as 0,0,-10") from None
     if count is not None and len(found) != count:
-        raise SuppleError(f"{option} {text}: {len(found)} numbers are given, {count} are needed")
+        such = ",".join(["0"] * (count - 1) + ["-10"])
+        raise SuppleError(
+            f"{option} {text}: {len(found)} numbers are given, {count} are needed, such as {such}"
+        )
     return _finite(found, text, option)
 
 
@@ -281,5 +284,6 @@ def configuration_arguments(robot: Robot, at: str | None, position: str | None) 
     if len(theta) != len(motors):
         names = ", ".join(name for name, _ in motors)
         wanted = f"{len(motors)} (the joints of {names})" if names else "none, no joint moves"
-        raise SuppleError(f"--at {at}: {len(theta)} values are given, {robot.name} needs {wanted}")
+        given = f"{len(theta)} value{' is' if len(theta) == 1 else 's are'} given"
+        raise SuppleError(f"--at {at}: {given}, {robot.name} needs {wanted}")
     return {"theta": theta}

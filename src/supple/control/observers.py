@@ -137,7 +137,10 @@ def observer(
     _regular("measurement_noise", V)
     if period is None:
         if delay:
-            raise SuppleError("delay goes with period: a continuous observer has none")
+            raise SuppleError(
+                "delay goes with period, a continuous observer has none: give period=1e-3 too, or "
+                "leave delay out"
+            )
         S = at.B @ W @ at.D.T
         P = riccati(at.A.T, at.C.T, at.B @ W @ at.B.T, at.D @ W @ at.D.T + V, S, "observer")
         L = np.linalg.solve(at.D @ W @ at.D.T + V, (P @ at.C.T + S).T).T

@@ -977,7 +977,10 @@ def scaled_to(
 def _limits(name: str, value: float | Sequence[float], n: int) -> Array:
     limit = reals(name, value)
     if limit.shape not in ((), (n,)) or not (limit > 0).all():
-        raise SuppleError(f"{name} is {value!r}: give positive limits, one or one for each of {n}")
+        raise SuppleError(
+            f"{name} is {value!r}: give one positive limit for all coordinates, or one for each "
+            f"of the {n}"
+        )
     return np.broadcast_to(limit, (n,)).astype(float)
 
 

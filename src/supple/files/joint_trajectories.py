@@ -315,7 +315,7 @@ def _check_consistency(path: str | PathLike[str], found: JointTrajectory) -> Joi
         k = int(back[0])
         raise SuppleError(
             f"{path}: time does not rise from {found.t[k]:g} s to {found.t[k + 1]:g} "
-            f"s (row {k + 2} of the numbers)"
+            f"s (row {k + 2} of the numbers): sort the rows, or mend the column t"
         )
     return found
 

@@ -199,7 +199,10 @@ class JointedLink(Elastic, ABC):
         x, y, _ = unit_values(joint.axis or (0.0, 0.0, 1.0))
         if joint.type == "revolute" and math.hypot(x, y) > 1e-12:
             axis = list(joint.axis or ())
-            found.append(f"axis {axis} is not z: in a planar {kind} joints turn about z")
+            found.append(
+                f"axis {axis} is not z: in a planar {kind} joints turn about z; leave it out, or "
+                "set planar: false"
+            )
         if joint.mount.leaves_plane:
             found.append(
                 f"mount leaves the plane: in a planar {kind} only x, y and yaw may be given"

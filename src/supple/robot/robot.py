@@ -106,8 +106,12 @@ class Robot(Description, Shown, ABC):
         for key, table in (("material", [*self.materials]), ("section", [*self.sections])):
             given = getattr(link, key)
             if isinstance(given, str) and given not in table:
+                from ..faults import nearest
+
                 known = ", ".join(table) or "none is given"
-                problems.append(f"{key} '{given}' is not among {key}s: {known}")
+                near = nearest(given, table)
+                hint = f"; did you mean '{near}'?" if near else ""
+                problems.append(f"{key} '{given}' is not among {key}s: {known}{hint}")
         for station in link.stations or ():
             if isinstance(station.section, str) and station.section not in self.sections:
                 known = ", ".join(self.sections) or "none is given"

@@ -161,8 +161,8 @@ def _within_efforts(
     limit = np.broadcast_to(np.asarray(effort_limit, float), (model.joints,))
     if np.shape(effort_limit) not in ((), (model.joints,)) or not (limit > 0).all():
         raise SuppleError(
-            f"effort_limit is {effort_limit!r}: give a positive limit, one or one for each of "
-            f"{model.joints} motors"
+            f"effort_limit is {effort_limit!r}: give one positive limit for all motors, or one "
+            f"for each of the {model.joints}"
         )
     best: CalmMove | None = None
     too_fast = 1.0
@@ -222,7 +222,8 @@ def _slowest(name: str, limit: Any, move: Array) -> float:
     given = np.asarray(limit, float)
     if given.shape not in ((), move.shape) or not (given > 0).all():
         raise SuppleError(
-            f"{name} is {limit!r}: give a positive limit, one or one for each of {move.size}"
+            f"{name} is {limit!r}: give one positive limit for all coordinates, or one for each "
+            f"of the {move.size}"
         )
     with np.errstate(divide="ignore", over="ignore"):
         least = float(np.min(given / move))

@@ -175,9 +175,8 @@ def _each(name: str, value: Any, n: int) -> Array:
     limit = np.asarray(value, float)
     if limit.shape not in ((), (n,)) or not ((limit > 0) & (limit <= LARGEST_LIMIT)).all():
         raise SuppleError(
-            f"{name} is {brief(value)}: give a positive limit up to {LARGEST_LIMIT:g}, one "
-            f"or one for "
-            f"each of {n}"
+            f"{name} is {brief(value)}: give one positive limit (at most {LARGEST_LIMIT:g}) for "
+            f"all coordinates, or one for each of the {n}"
         )
     return np.broadcast_to(limit, (n,)).astype(float)
 
