@@ -24,6 +24,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "map_of_a_delta",
         "thick_and_thin_beams",
         "crane_with_a_cylinder",
+        "a_load_that_hangs",
         "palletizer",
         "ur5_with_a_flexible_forearm",
         "poles_and_zeros",
