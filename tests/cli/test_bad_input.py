@@ -39,7 +39,7 @@ FILES = {
         "name: arm\nmaterials:\n  al: {young_modulus: 1, density: 1, poisson_ratio: 0.3}\n"
         "sections:\n  box: {shape: circle, diameter: 1}\n"
         "links:\n  - {name: a, length: 1, material: al, section: bx}\n",
-        "links.a: section 'bx' is not among sections: box (line 7)",
+        "links.a: section 'bx' is not among sections: box; did you mean 'box'? (line 7)",
     ),
     "unknown key": (
         ARM.replace("planar", "plannar"),
