@@ -148,12 +148,15 @@ def motion_transform(R_BA: Array, p_AB: Array) -> Array:
 
 def body_mass(mass: float, com: ArrayLike, tensor: Array) -> Array:
     """Return the (6, 6) mass of a body about the point it sits on; tensor about its centre."""
-    C = cross_matrix(com)
     M = np.zeros((6, 6))
-    M[:3, :3] = mass * np.eye(3)
+    M[0, 0] = M[1, 1] = M[2, 2] = mass
+    M[3:, 3:] = tensor
+    if not np.any(com):  # of most bodies
+        return M
+    C = cross_matrix(com)
     M[:3, 3:] = -mass * C
     M[3:, :3] = mass * C
-    M[3:, 3:] = tensor - mass * C @ C
+    M[3:, 3:] -= mass * C @ C
     return M
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -237,8 +238,9 @@ def _negligible(inertia: Sequence[float], mass: float) -> float:
 
 def _tensor(inertia: tuple[float, ...], axis: tuple[float, float, float]) -> np.ndarray:
     if len(inertia) == 1:
-        a = np.asarray(axis) / np.linalg.norm(axis)
-        return inertia[0] * np.outer(a, a)
+        along = np.asarray(axis, float)
+        along = along / math.sqrt(along @ along)
+        return inertia[0] * along[:, None] * along
     xx, yy, zz, xy, xz, yz = (*inertia, 0.0, 0.0, 0.0)[:6]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 

@@ -163,7 +163,8 @@ def _link_numbers(
     for slider in carried_sliders:
         part = places.index(slider.at) if slider.at in places else -1
         tips[part] += hub_before(slider)
-    tips = np.array([turn(mass, R_LS) if mass.any() else mass for mass in tips])
+    if (np.eye(3) != R_LS).any():
+        tips = np.array([turn(mass, R_LS) if mass.any() else mass for mass in tips])
 
     roots = np.zeros_like(tips)
     if link.joint.type != "prismatic":
