@@ -20,8 +20,10 @@ class Frames:
     """n frames at B instants: (B, n, ..), everything in base axes.
 
     Attributes:
-        R: (B, n, 3, 3), frame axes in base axes.  p: (B, n, 3), origins.  w, dw: (B, n, 3), angular
-        velocity and acceleration.  v, a: (B, n, 3), velocity and acceleration of the origins.
+        R: (B, n, 3, 3), frame axes in base axes.
+        p: (B, n, 3), origins.
+        w, dw: (B, n, 3), angular velocity and acceleration.
+        v, a: (B, n, 3), velocity and acceleration of the origins.
     """
 
     R: Array
@@ -33,9 +35,12 @@ class Frames:
 
     def local(self) -> tuple[Array, Array, Array, Array]:
         """Return w, dw, v, a in the frames' own axes, (B, n, 3) each."""
-        each = (np.einsum("...ji,...j->...i", self.R, x) for x in (self.w, self.dw, self.v, self.a))
-        w, dw, v, a = each
-        return w, dw, v, a
+
+        def local(vectors: Array) -> Array:
+            turned: Array = np.einsum("...ji,...j->...i", self.R, vectors)
+            return turned
+
+        return local(self.w), local(self.dw), local(self.v), local(self.a)
 
 
 def tree_frames(moved: TreeMotion, qd: Array, qdd: Array) -> Frames:
@@ -43,16 +48,23 @@ def tree_frames(moved: TreeMotion, qd: Array, qdd: Array) -> Frames:
 
     Turn after turn, w += q' z and dw += q'' z + w x q' z, z the axis of the turn, base axes.
     """
-    tree, R, p = moved.tree, moved.at.R, moved.at.p
-    w, dw, v, a = (np.zeros_like(p) for _ in range(4))
+    tree = moved.tree
+    R = moved.at.R
+    p = moved.at.p
+    w = np.zeros_like(p)
+    dw = np.zeros_like(p)
+    v = np.zeros_like(p)
+    a = np.zeros_like(p)
     for i, j in enumerate(tree.parents):
         if j >= 0:
             arm = p[:, i] - p[:, j]
-            w[:, i], dw[:, i] = w[:, j], dw[:, j]
+            w[:, i] = w[:, j]
+            dw[:, i] = dw[:, j]
             v[:, i] = v[:, j] + cross(w[:, j], arm)
             a[:, i] = a[:, j] + cross(dw[:, j], arm) + cross(w[:, j], cross(w[:, j], arm))
         for _, k in sorted((c.order, k) for k, c in enumerate(tree.coordinates) if c.link == i):
-            rate, second = qd[:, k, None], qdd[:, k, None]
+            rate = qd[:, k, None]
+            second = qdd[:, k, None]
             if tree.coordinates[k].kind == "shift":  # along the axes of what carries it
                 x = moved.v[:, k]
                 v[:, i] += rate * x

@@ -58,7 +58,7 @@ class SweepWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class SweepQuestion:
-    """A study, what varies, and how it is cut into chunks. Chunk by chunk it is `computed`.
+    """A study, what varies, and how it is cut into chunks; calling it computes one chunk.
 
     Attributes:
         varied: the robot and the paths that change.  study: a name of STUDIES, or a function
@@ -105,7 +105,7 @@ class SweepQuestion:
         return {key: axis[k] for (key, axis), k in zip(self.axes.items(), places, strict=True)}
 
     def __call__(self, index: int) -> dict[str, Array]:
-        """Compute one chunk: robots that are alike are asked together."""
+        """Compute one chunk; configurations of the same robot are computed together."""
         columns = self.columns(index)
         m = len(next(iter(columns.values())))
         answer: dict[str, Array] = {}
@@ -131,12 +131,9 @@ class SweepQuestion:
             return STUDIES[self.study](robot, place, **self.options)
         found: list[dict[str, Any]] = []
         for row in range(m):
-            place = {
-                k: v[0]
-                for k, v in self.varied.configurations_at(
-                    {key: column[row : row + 1] for key, column in part.items()}, 1
-                ).items()
-            }
+            coordinates = {key: column[row : row + 1] for key, column in part.items()}
+            configuration = self.varied.configurations_at(coordinates, 1)
+            place = {key: rows[0] for key, rows in configuration.items()}
             value = self.study(robot, **place, **self.options)
             found.append(value if isinstance(value, dict) else {"value": value})
         return {name: np.array([one[name] for one in found]) for name in found[0]}
@@ -173,7 +170,7 @@ class SweepQuestion:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """A value that JSON holds as it is; of any other object what tells it from all others."""
+    """A value that JSON can store; of any other object its type and fingerprint."""
     if depth > MAX_NESTING:
         raise SuppleError(f"an option is {brief(value)}: it holds itself, or is nested too deeply")
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiub":
@@ -225,31 +222,11 @@ def question(
         raise SuppleError("over is empty: give what varies, such as {'theta.link2': [0, 1, 2]}")
     axes = {key: _axis(key, value) for key, value in given.items()}
     if sample is not None and table is None:
-        # Points between the least and largest value of every key
-        from scipy.stats import qmc
-
-        if not isinstance(sample, str) or sample not in SAMPLERS:
-            raise SuppleError(
-                f"sample is {sample!r:.60}: choose {', '.join(SAMPLERS)}, or give a table"
-            )
-        if not isinstance(samples, int) or samples < 1:
-            raise SuppleError(f"samples is {samples!r}: give how many points")
-        d, low = len(axes), [axis.min() for axis in axes.values()]
-        span = np.array([axis.max() for axis in axes.values()]) - low
-        if sample == "random":
-            unit = np.random.default_rng(seed).random((samples, d))
-        elif sample == "latin":
-            unit = qmc.LatinHypercube(d, rng=seed).random(samples)
-        else:
-            unit = qmc.Sobol(d, rng=seed).random_base2(max(0, int(np.ceil(np.log2(samples)))))[
-                :samples
-            ]
-        points = low + unit * span
-        axes = dict(zip(axes, points.T, strict=True))
+        axes = _sampled_axes(axes, sample, samples, seed)
     elif table is not None and len({len(axis) for axis in axes.values()}) != 1:
         raise SuppleError("sample: the columns of a table must be equally long")
     varied = Varied.of(robot, tuple(axes), theta, position)
-    for key in varied.parameter_keys:  # unknown paths are told before anything is computed
+    for key in varied.parameter_keys:  # unknown paths are refused before anything is computed
         varied.robot_at({key: axes[key][0]})
     if not isinstance(chunk, int) or not 1 <= chunk <= 10**6:
         raise SuppleError(f"chunk is {chunk!r}: give configurations per chunk, 1 to 1000000")
@@ -257,7 +234,34 @@ def question(
     return SweepQuestion(varied, study, dict(options), axes, sample is None, chunk, *kept)
 
 
+def _sampled_axes(
+    axes: Mapping[str, Array], sample: Any, samples: Any, seed: int
+) -> dict[str, Array]:
+    """Points between the least and the largest value of every key, one column per key."""
+    from scipy.stats import qmc
+
+    if not isinstance(sample, str) or sample not in SAMPLERS:
+        raise SuppleError(
+            f"sample is {sample!r:.60}: choose {', '.join(SAMPLERS)}, or give a table"
+        )
+    if not isinstance(samples, int) or samples < 1:
+        raise SuppleError(f"samples is {samples!r}: give how many points")
+    dimensions = len(axes)
+    low = [axis.min() for axis in axes.values()]
+    span = np.array([axis.max() for axis in axes.values()]) - low
+    if sample == "random":
+        unit = np.random.default_rng(seed).random((samples, dimensions))
+    elif sample == "latin":
+        unit = qmc.LatinHypercube(dimensions, rng=seed).random(samples)
+    else:
+        power_of_two = max(0, int(np.ceil(np.log2(samples))))
+        unit = qmc.Sobol(dimensions, rng=seed).random_base2(power_of_two)[:samples]
+    points = low + unit * span
+    return dict(zip(axes, points.T, strict=True))
+
+
 def _axis(key: str, value: Any) -> Array:
+    """The values of one key, checked."""
     try:
         axis = np.atleast_1d(np.asarray(value, float))
     except (OverflowError, TypeError, ValueError):

@@ -107,59 +107,65 @@ def linearize(
             effort -= np.linalg.solve(P[:k], model.forward_dynamics(state, speed, effort)[:k])
     else:
         effort = _one_row("tau", tau)
-    asked = _as_list("outputs", outputs, str | Output, WORDS)
-    words = _inputs(inputs, controller)
+    requested_outputs = _as_list("outputs", outputs, str | Output, WORDS)
+    requested_inputs = _inputs(inputs, controller)
     law = None if controller is None else linear_law(controller, model, state, speed)
-    loads = ["tau", *(word for word in words if word not in ("tau", "reference"))]
-    n, at = model.size, (state, speed, effort)
+
+    # Accelerations by state, velocity and every load: efforts first, then the other inputs
+    loads = ["tau"]
+    loads += [word for word in requested_inputs if word not in ("tau", "reference")]
+    n = model.size
+    at = (state, speed, effort)
     dq, dqd, dtau = model.derivatives(*at)
-    push = dtau
+    dload = dtau
     loaded: dict[str, Model] = {}  # the Model under each unit load on a link
-    if len(loads) > 1:  # qdd by a force or moment on the tip, (N, 3) each
+    if len(loads) > 1:
         by_wrench = slope_of(model.functions, "forward_dynamics_loaded", 3)
-        force, moment = np.split(by_wrench(*at, np.zeros(6))[0], 2, axis=1)
-        pushes = []
+        by_force, by_moment = np.split(by_wrench(*at, np.zeros(6))[0], 2, axis=1)  # (N, 3) each
+        columns_of_loads = [dtau]
         for word in loads[1:]:
             if word in TIP_LOADS:
-                pushes.append(force if word == "tip force" else moment)
+                columns_of_loads.append(by_force if word == "tip force" else by_moment)
             else:
                 loaded[word] = loaded_model(model, [_unit_load(model, word)])
-                pushes.append(_by_unit_load(model, loaded[word], at))
-        push = np.hstack([dtau, *pushes])
+                columns_of_loads.append(_by_unit_load(model, loaded[word], at))
+        dload = np.hstack(columns_of_loads)
 
-    # Outputs that are asked for, then what the law measures
-    of_plant = [output for output in asked if not _is_efforts(output, law)]
+    # Requested outputs of the plant, then those that the law measures
+    of_plant = [output for output in requested_outputs if not _is_efforts(output, law)]
     measured: list[Any] = []
     if law is not None:
         measured = ["state"] if law.measures is None else list(law.measures)
-    every = [*of_plant, *measured]
-    rows = [_rows(model, at, output, (dq, dqd, push), loads, loaded) for output in every]
+    all_outputs = [*of_plant, *measured]
+    rows = [_rows(model, at, output, (dq, dqd, dload), loads, loaded) for output in all_outputs]
     C = np.vstack([row[0] for row in rows])
     D = np.vstack([row[1] for row in rows])
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
-    B = np.vstack([np.zeros_like(push), push])
+    B = np.vstack([np.zeros_like(dload), dload])
     states = (*model.coordinates, *(f"d.{name}" for name in model.coordinates))
     entries = tuple(name for word in loads for name in _entries(model, word))
     names = tuple(name for row in rows for name in row[2])
     plant = StateSpace(A, B, C, D, states, entries, names, *at)
 
-    # Low-passes of sensors are states; those that a computer reads are its own, at its samples
+    # Low-pass filters of sensors are states; those read by a computer are states of its samples
     sampled = law is not None and law.computer is not None
     low_passed = [*of_plant, *(["state"] * len(measured) if sampled else measured)]
     plant = _add_sensor_states(plant, low_passed, [len(row[0]) for row in rows])
     count = sum(len(row[0]) for row in rows[: len(of_plant)])
-    seen = (plant.C[count:], plant.D[count:])
+    measured_rows = (plant.C[count:], plant.D[count:])
     found = replace(plant, C=plant.C[:count], D=plant.D[:count], outputs=plant.outputs[:count])
     if law is not None and sampled:
-        found = closed_over_samples(found, seen, law, model)
+        found = closed_over_samples(found, measured_rows, law, model)
     elif law is not None:
-        found = closed_in_time(found, seen, law, model.chain.motors)
+        found = closed_in_time(found, measured_rows, law, model.chain.motors)
 
-    # Inputs and outputs in the order in which they were asked for
-    columns = [found.inputs.index(name) for word in words for name in _entries(model, word)]
+    # Inputs and outputs in the order of the request
+    columns: list[int] = []
+    for word in requested_inputs:
+        columns += [found.inputs.index(name) for name in _entries(model, word)]
     lines: list[int] = []
     place = 0
-    for output in asked:
+    for output in requested_outputs:
         if _is_efforts(output, law):
             lines += range(count, count + model.joints)
         else:
@@ -196,10 +202,12 @@ def _unit_load(model: Model, word: str) -> PointLoad:
 
 
 def _by_unit_load(model: Model, loaded: Model, at: tuple[Array, Array, Array]) -> Array:
-    """Accelerations (N, 1) by a unit load, which forces are linear in."""
+    """Accelerations (N, 1) by a unit load; forces are linear in it."""
     state, speed, _ = at
-    without, under = (each.inverse_dynamics(state, speed, 0 * state) for each in (model, loaded))
-    return np.asarray(np.linalg.solve(model.mass_matrix(state), without - under)[:, None])
+    without_load = model.inverse_dynamics(state, speed, 0 * state)
+    with_load = loaded.inverse_dynamics(state, speed, 0 * state)
+    force = without_load - with_load
+    return np.asarray(np.linalg.solve(model.mass_matrix(state), force)[:, None])
 
 
 def _as_list(name: str, given: Any, one: Any, words: str) -> list[Any]:
@@ -230,8 +238,8 @@ def _inputs(given: Any, controller: Any) -> list[str]:
         if isinstance(word, str) and unit_load(word) is not None:
             continue
         if not isinstance(word, str) or word not in allowed:
-            led = isinstance(word, str) and word == "reference"
-            hint = ": it needs a controller" if led else ""
+            is_reference = isinstance(word, str) and word == "reference"
+            hint = ": it needs a controller" if is_reference else ""
             raise SuppleError(
                 f"input {brief(word)} is not known{hint}: give some of {', '.join(allowed)}, or a "
                 "load on a section such as force.LINK@0.5.y"

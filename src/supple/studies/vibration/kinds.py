@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...kernels.roots import BeamTree, natural_frequencies
 from ...structure import Structure
 
-__all__ = ["ENERGIES", "energy_shares", "told_kind"]
+__all__ = ["ENERGIES", "describe_kind", "energy_shares"]
 
 Array = NDArray[np.float64]
 ENERGIES = ("axial", "bending x-y", "bending x-z", "shear x-y", "shear x-z", "torsion", "joint")
@@ -64,7 +64,7 @@ def energy_shares(structure: Structure, count: int, guess: float) -> Array:
     return np.asarray(share / share.sum(axis=(1, 2), keepdims=True))
 
 
-def told_kind(share: Array, names: tuple[str, ...], planar: bool) -> str:
+def describe_kind(share: Array, names: tuple[str, ...], planar: bool) -> str:
     """Say what kind of mode it is: the largest share (n, 7) of strain energy and where it sits.
 
     The pieces of a link that carries others midway, boom, boom@0.9, .., count as one.

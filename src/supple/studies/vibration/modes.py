@@ -21,7 +21,7 @@ from ...robot import Robot
 from ...structure import Joints, Structure, alike, carrying_nothing, sprung_modes, structure_of
 from ..configuration import RequestedPoses, joint_names, joint_states, where
 from .elements import ElementModes, element_modes_everywhere
-from .kinds import energy_shares, told_kind
+from .kinds import describe_kind, energy_shares
 from .shapes import Shapes, element_shapes, exact_shapes
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class Modes(Natural, Answer):
         if self.method != "exact" or varying:
             return [self.shapes.kind(mode) for mode in range(len(self.omega))]
         names = tuple(segment.name for segment in self.structure.segments)
-        return [told_kind(share, names, self.structure.planar) for share in self.energy_shares]
+        return [describe_kind(share, names, self.structure.planar) for share in self.energy_shares]
 
     @frozen_property
     def energy_shares(self) -> Array:

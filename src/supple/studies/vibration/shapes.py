@@ -21,7 +21,7 @@ from ...kernels.spatial import transport
 from ...kernels.threads import one_thread
 from ...structure import Release, Structure, cut_structure, short_pieces
 from .elements import ElementModes
-from .kinds import ENERGIES, told_kind
+from .kinds import ENERGIES, describe_kind
 
 __all__ = ["ENERGIES", "Shapes", "element_shapes", "exact_shapes", "strain_density"]
 
@@ -88,7 +88,7 @@ class Shapes(Answer):
         """Say what kind of mode it is: the largest share of strain energy and where it sits."""
         if self.swings and self.swings[mode]:
             return self.swings[mode]
-        return told_kind(self.share[mode], self.names, self.planar)
+        return describe_kind(self.share[mode], self.names, self.planar)
 
 
 def dynamic_spring(release: Release, omega: float) -> float:

@@ -17,25 +17,34 @@ from ..style import COLOURS
 __all__ = ["colour_legend", "curves_plot", "legend", "modes_table", "round_ticks", "sentence"]
 
 Array = NDArray[np.float64]
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 250, 58, 36, 8, 34
+# Size and margins of a plot, px
+WIDTH = 420
+HEIGHT = 250
+LEFT = 58
+RIGHT = 36
+TOP = 8
+BOTTOM = 34
 
 
 def modes_table(hertz: Array, kinds: Sequence[str] | None, picked: int) -> str:
-    """Return the modes as a table; kinds may still be on their way."""
+    """Return the modes as a table; without kinds, dots in their place."""
+    cell = "padding:1px 6px"
+    highlight = "font-weight:700;background:#5b8db833"
+
+    head = ""
+    for name, side in (("mode", "left"), ("Hz", "right"), ("kind", "left")):
+        head += f'<th style="{cell};text-align:{side};opacity:.7">{name}</th>'
+
+    rows = ""
     words = kinds or ["..."] * len(hertz)
-    cell, strong = "padding:1px 6px", "font-weight:700;background:#5b8db833"
-    rows = "".join(
-        f'<tr data-mode="{i}" style="{strong if i == picked else ""}">'
-        f'<td style="{cell}">{i + 1}</td>'
-        f'<td style="{cell};text-align:right;font-variant-numeric:tabular-nums" '
-        f'data-role="hertz" data-hz="{value!r}">{value:#.6g}</td>'
-        f'<td style="{cell}">{html.escape(kind)}</td></tr>'
-        for i, (value, kind) in enumerate(zip(hertz.tolist(), words, strict=True))
-    )
-    head = "".join(
-        f'<th style="{cell};text-align:{side};opacity:.7">{name}</th>'
-        for name, side in (("mode", "left"), ("Hz", "right"), ("kind", "left"))
-    )
+    for i, (value, kind) in enumerate(zip(hertz.tolist(), words, strict=True)):
+        rows += (
+            f'<tr data-mode="{i}" style="{highlight if i == picked else ""}">'
+            f'<td style="{cell}">{i + 1}</td>'
+            f'<td style="{cell};text-align:right;font-variant-numeric:tabular-nums" '
+            f'data-role="hertz" data-hz="{value!r}">{value:#.6g}</td>'
+            f'<td style="{cell}">{html.escape(kind)}</td></tr>'
+        )
     return (
         '<div style="font-size:12px;padding:0 10px"><table data-role="modes" '
         f'style="border-collapse:collapse;width:100%"><tr>{head}</tr>{rows}</table></div>'
@@ -43,7 +52,7 @@ def modes_table(hertz: Array, kinds: Sequence[str] | None, picked: int) -> str:
 
 
 def legend(what: str, low: str, high: str) -> str:
-    """Return the bar of colours with what it stands for."""
+    """Return a colour bar with its title and the values at its ends."""
     bar = "linear-gradient(90deg,#414487,#2a788e,#22a884,#7ad151,#fde725)"
     return (
         '<div data-role="legend" style="font-size:12px;padding:2px 10px">'
@@ -54,18 +63,21 @@ def legend(what: str, low: str, high: str) -> str:
 
 
 def colour_legend(field: str, scene: Scene) -> str:
-    """Return the legend of what links are coloured by, with sizes where they are known."""
+    """Return the legend of the colours of links, with values where they are known."""
     if field == "plain":
         return ""
-    top, sized = "largest", scene.tracks[0].largest
-    if sized:
-        energy = field == "strain energy"
-        top = f"{sized[1]:.3g} J/m" if energy else f"{1e3 * sized[0]:.3g} mm"
-    return legend("strain energy per length" if field == "strain energy" else scene.moved, "0", top)
+    shows_energy = field == "strain energy"
+    title = "strain energy per length" if shows_energy else scene.moved
+    top = "largest"
+    largest = scene.tracks[0].largest
+    if largest:
+        displacement, energy = largest[0], largest[1]
+        top = f"{energy:.3g} J/m" if shows_energy else f"{1e3 * displacement:.3g} mm"
+    return legend(title, "0", top)
 
 
 def sentence(words: str, wrong: bool = False) -> str:
-    """Return what the studio says, marked when something was wrong."""
+    """Return a message of the studio, highlighted if it reports a problem."""
     look = "color:#b3261e;font-weight:600" if wrong else "opacity:.75"
     role = "problem" if wrong else "status"
     return (
@@ -86,14 +98,16 @@ def curves_plot(
 ) -> str:
     """Return curves y (F, M) over x as SVG, with a mark at x = here, and at its value `at`."""
     scales = _Scales.of(x, y, log)
-    px, py = scales.px(x), scales.py(y)
-    lines = "".join(
-        f'<polyline fill="none" stroke="{COLOURS[m % 6]}" '
-        f'stroke-width="{3 if m == picked else 1.5}" {_DASHES[m // 6 % 2]} '
-        f'points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in zip(px, py[:, m], strict=True))}">'
-        f"<title>{html.escape(name)}</title></polyline>"
-        for m, name in enumerate(names)
-    )
+    px = scales.px(x)
+    py = scales.py(y)
+    lines = ""
+    for m, name in enumerate(names):
+        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(px, py[:, m], strict=True))
+        lines += (
+            f'<polyline fill="none" stroke="{COLOURS[m % 6]}" '
+            f'stroke-width="{3 if m == picked else 1.5}" {_DASHES[m // 6 % 2]} '
+            f'points="{points}"><title>{html.escape(name)}</title></polyline>'
+        )
     mark = ""
     if here is not None:
         a = scales.px(here)
@@ -104,13 +118,14 @@ def curves_plot(
         if at is not None:
             dot = f'cx="{a:.1f}" cy="{scales.py(at):.1f}" r="4.5" fill="{COLOURS[picked % 6]}"'
             mark += f'<circle {dot} stroke="#fff"/>'
-    # The names at the right end, apart from one another
-    ends, floor = [], math.inf
+    # Names at the right end, from the bottom up, at least 11 px apart
+    ends = []
+    y_text = math.inf
     for m in np.argsort(-py[-1]):
-        floor = min(float(py[-1, m]) + 4, floor - 11)
-        place = f'x="{WIDTH - RIGHT + 4}" y="{floor:.1f}"'
-        name = html.escape(names[m] if len(names[m]) < 7 else names[m].split()[-1])
-        ends.append(f'<text {place} fill="{COLOURS[m % 6]}">{name}</text>')
+        y_text = min(float(py[-1, m]) + 4, y_text - 11)
+        place = f'x="{WIDTH - RIGHT + 4}" y="{y_text:.1f}"'
+        short_name = names[m] if len(names[m]) < 7 else names[m].split()[-1]
+        ends.append(f'<text {place} fill="{COLOURS[m % 6]}">{html.escape(short_name)}</text>')
     return (
         f'<div style="padding:0 6px"><svg viewBox="0 0 {WIDTH} {HEIGHT}" data-role="curves" '
         f'style="width:100%;font:11px system-ui">{_axes(scales, x, labels, log)}{lines}'
@@ -123,7 +138,7 @@ _DASHES = ("", 'stroke-dasharray="5 3"')
 
 @dataclass(frozen=True)
 class _Scales:
-    """From values to places on the drawing."""
+    """From values to pixels of the drawing."""
 
     x0: float
     x1: float
@@ -133,38 +148,40 @@ class _Scales:
 
     @classmethod
     def of(cls, x: Array, y: Array, log: bool) -> _Scales:
-        """Return scales that hold all curves, with a little room."""
-        low, high = float(np.nanmin(y)), float(np.nanmax(y))
+        """Return scales that contain all curves, with a margin."""
+        low = float(np.nanmin(y))
+        high = float(np.nanmax(y))
         if log:
-            low, high = math.log(low / 1.15), math.log(high * 1.15)
+            low = math.log(low / 1.15)
+            high = math.log(high * 1.15)
         else:
-            room = 0.06 * (high - low or abs(high) or 1.0)
-            low, high = low - room, high + room
+            margin = 0.06 * (high - low or abs(high) or 1.0)
+            low -= margin
+            high += margin
         return cls(float(x[0]), float(x[-1]), low, high, log)
 
     def px(self, x: Any) -> Any:
-        """Places of x."""
-        return LEFT + (x - self.x0) / (self.x1 - self.x0 or 1.0) * (WIDTH - LEFT - RIGHT)
+        """Pixels of x."""
+        fraction = (x - self.x0) / (self.x1 - self.x0 or 1.0)
+        return LEFT + fraction * (WIDTH - LEFT - RIGHT)
 
     def py(self, y: Any) -> Any:
-        """Places of y."""
+        """Pixels of y."""
         value = np.log(y) if self.log else y
-        return (
-            HEIGHT - BOTTOM - (value - self.low) / (self.high - self.low) * (HEIGHT - TOP - BOTTOM)
-        )
+        fraction = (value - self.low) / (self.high - self.low)
+        return HEIGHT - BOTTOM - fraction * (HEIGHT - TOP - BOTTOM)
 
 
 def _axes(scales: _Scales, x: Array, labels: tuple[str, str], log: bool) -> str:
-    floor, out = HEIGHT - BOTTOM, []
+    """Grid lines with their values, and the labels of both axes."""
+    floor = HEIGHT - BOTTOM
+    out = []
     for value in round_ticks(float(x[0]), float(x[-1])):
         a = scales.px(value)
         out.append(_rule(a, a, TOP, floor))
         out.append(_words(a, floor + 13, "middle", f"{value:.4g}"))
     if log:
-        low, high = math.exp(scales.low), math.exp(scales.high)
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        steps = (1.0, 2.0, 5.0) if high / low < 1000 else (1.0,)
-        ticks = [s * 10.0**e for e in powers for s in steps if low <= s * 10.0**e <= high]
+        ticks = _log_ticks(math.exp(scales.low), math.exp(scales.high))
     else:
         ticks = round_ticks(scales.low, scales.high)
     for value in ticks:
@@ -178,6 +195,18 @@ def _axes(scales: _Scales, x: Array, labels: tuple[str, str], log: bool) -> str:
         f"{html.escape(labels[1])}</text>"
     )
     return "".join(out)
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """Powers of ten between two values, with twice and five times them on short axes."""
+    multiples = (1.0, 2.0, 5.0) if high / low < 1000 else (1.0,)
+    ticks = []
+    for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1):
+        for multiple in multiples:
+            value = multiple * 10.0**power
+            if low <= value <= high:
+                ticks.append(value)
+    return ticks
 
 
 def round_ticks(low: float, high: float, count: int = 5) -> list[float]:
