@@ -261,3 +261,15 @@ def test_a_path_that_begins_out_of_reach_says_where_and_how_far(nearest):
     path = supple.PointToPoint([5, 0], [5, 1], 2.0)
     with pytest.raises(supple.SuppleError, match=r"begins at \[5.0, 0.0\] m.*by 4 m"):
         supple.invert(soft_arm(), path, output="tip", nearest=nearest)
+
+
+def test_the_default_window_of_a_nearest_motion_is_short_under_gravity_too():
+    """It was 80 s around a move of 0.6 s: the slow fall of the arm counted as a mode."""
+    robot = arm(length=0.5, bending_stiffness=20.0, tip={"mass": 0.3, "inertia": 0.002})
+    model = supple.build(robot.with_("gravity", [0, -9.81, 0]), supple.AssumedModes(2))
+    near = supple.invert(model, supple.PointToPoint([0.0], [0.8], 0.6), nearest=True)
+    assert (near.t[0], near.t[-1]) == pytest.approx((-0.6, 1.2))
+    assert near.error < 1e-6  # a rotary inertia at the tip: no bounded inverse, but one from rest
+    efforts = supple.Table(near.t - near.t[0], near.tau)
+    run = supple.simulate(model, tau=efforts, q0=near.q[0], duration=1.8, dt=1e-3, method="gauss")
+    assert run.q[-1] == pytest.approx(near.q[-1], abs=1e-7)

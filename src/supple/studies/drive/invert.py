@@ -177,8 +177,8 @@ def invert(
     nearest : bool
         Where no exact inverse is found, because the path is too fast or the arm has zeros on the
         imaginary axis, return the nearest motion instead of refusing: from rest to rest within
-        the window (default then: the path's duration, at least two periods of the lowest mode,
-        before and after it).
+        the window (default then: the path's duration, at least one period of the lowest mode with
+        the joints held, before and after it).
 
     Returns
     -------
@@ -317,15 +317,14 @@ def _nearest(rows: _Rows, path: Trajectory, window: tuple[float, float] | None) 
         rows.motion(x[None, : 2 * m], np.zeros((1, m)), *_standing(x[2 * m :]))[0] for x in ends
     ]
 
-    # modes with the joints free: their periods say how long, the fastest how finely
+    # periods with the joints held say how long, the fastest mode with free ones how finely
     M, K = model.mass_matrix(rests[0][0]), total_stiffness(model, rests[0][0])
+    held = np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M[k:, k:], K[k:, k:]))))
     omega = np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, K))))
-    elastic = omega[omega > 1e-6 * omega.max(initial=0.0)]
     if window is None:
-        period = 2 * np.pi / float(elastic.min()) if len(elastic) else 0.0
-        around = max(path.duration, 2 * period)
+        around = max(path.duration, 2 * np.pi / float(held.min()))
         window = (-around, path.duration + around)
-    t = nodes_of(path, _window(path, window), float(omega.max(initial=0.0)))
+    t = nodes_of(path, _window(path, window), float(omega.max()))
 
     # the search begins with the sagging arm, which does not bend otherwise, along the path
     share = np.clip(t / path.duration, 0, 1)[:, None]
