@@ -35,14 +35,13 @@ from .c_functions import (
 )
 from .c_library import CLibrary, c_compiler
 from .c_source import CFunction, CSource, c_array, c_comment, c_source, c_tables
-from .exporter import Exporter, Request, Written, model_frequencies
+from .exporter import Exporter, Request, Written, model_frequencies, model_rule
 
 __all__ = ["CProject", "CText", "c_texts", "exported_frequencies"]
 
 Array = NDArray[np.float64]
 LARGEST_MODEL = 1_500_000  # characters of source from which Jacobians are left out by default
 TEST_VECTORS = 5
-MODEL_RULE = "It is that of the Model: a basis with more shapes, AssumedModes(4), makes it smaller."
 
 
 def _outputs(name: str, value: Any) -> Any:
@@ -90,7 +89,8 @@ class CProject(Exporter):
         sources = {f"{name}.h": text.header, f"{name}.c": text.source}
         found = exported_frequencies(request, sources, notes)
 
-        head = c_comment(request.error_lines(found, MODEL_RULE))
+        rule = model_rule(request.robot, request.model.basis)
+        head = c_comment(request.error_lines(found, rule))
         files = {f"{name}.h": head + text.header, f"{name}.c": head + text.source}
         if text.jacobians:
             files[f"{name}_jacobians.c"] = head + text.jacobians
@@ -99,7 +99,7 @@ class CProject(Exporter):
         files["CMakeLists.txt"] = _cmake(name, units)
         files["Makefile"] = _makefile(name, units)
         places = tuple(write_text(path / file, content) for file, content in files.items())
-        return Written(places, found, MODEL_RULE, tuple(notes))
+        return Written(places, found, rule, tuple(notes))
 
 
 def c_texts(request: Request, notes: list[str]) -> CText:

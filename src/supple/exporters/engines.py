@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, lu_factor, lu_solve
 
 from ..architectures.kinds import architecture_of
-from ..beams.basis import AssumedModes
+from ..beams.basis import AssumedModes, Basis, FiniteElements
 from ..equations.build import build
 from ..equations.equilibrium import assembled_pose
 from ..equations.model import Model
@@ -31,7 +31,7 @@ from ..structure import structure_of
 from ..studies.kinematics.forward import forward
 from ..studies.motion.simulate import simulate
 from ..studies.statics import statics
-from .exporter import elastic_frequencies
+from .exporter import elastic_frequencies, has_loops_or_branches
 from .exudyn_script import Exudyn, tree_numbers, tree_tip
 from .mujoco_model import (
     Mujoco,
@@ -52,6 +52,9 @@ __all__ = ["ENGINES", "Asked", "Engine", "EngineAnswer"]
 Array = NDArray[np.float64]
 AXES = "xyz"
 PEAK_TURN = 0.02  # rad: peak acceleration of a joint in the short motion, times its period squared
+# the same of robots with links that slide and bend: chains of segments keep the length of such a
+# link, and what a bent beam's change of length does to a motion grows with the square of it
+SLIDING_PEAK_TURN = 0.002
 STEP_OVER_PERIOD = (
     1.5  # time step of rk4 times the highest angular frequency; it is stable below 2.8
 )
@@ -188,10 +191,16 @@ class Asked:
 
     @cached_property
     def model(self) -> Model:
-        """A Model whose links stretch, and foreshorten as they bend, as chains of segments do."""
+        """A Model whose links stretch, and foreshorten as they bend, as chains of segments do.
+
+        Its own error has to stay below that of the finest mesh: with two natural shapes a link,
+        spatial loops and branches would be 3e-4 off in the motion whatever the mesh.
+        """
+        if not self.skeleton.planar and has_loops_or_branches(self.robot):
+            return self._undamped(FiniteElements(2))
         return self._undamped(AssumedModes(4 if self.skeleton.planar else 2, axial=1))
 
-    def _undamped(self, basis: AssumedModes) -> Model:
+    def _undamped(self, basis: Basis) -> Model:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return build(self.weightless, basis, stiffening=True, damping=0.0)
@@ -203,11 +212,15 @@ class Asked:
         model = self.model
         start = assembled_pose(model, self.theta)
         inertia = np.diag(model.mass_matrix(start))[: model.joints]
-        turned = np.full(model.joints, PEAK_TURN)
+        links = self.skeleton.links
+        peak = PEAK_TURN
+        if any(link.kind == "slides" and link.flexible for link in links):
+            peak = SLIDING_PEAK_TURN
+        turned = np.full(model.joints, peak)
         for link in self.skeleton.motors:
             if link.kind == "slides":  # inwards: it may stand at the end of its stroke
                 assert link.motor is not None
-                turned[link.motor] = -0.1 * PEAK_TURN
+                turned[link.motor] = -0.1 * peak
         planned = ShortMotion(period, inertia * turned / period**2, np.zeros(3))
         return replace(planned, moved=planned.of_model(model, start))
 

@@ -12,13 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import Check
+from ..beams.basis import AssumedModes, Basis, FiniteElements, per_link
 from ..equations.equilibrium import assembled_pose, standing
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..files.disk import check_place, make_folder
 from ..robot import Robot
+from ..structure import as_mechanism
 
-__all__ = ["Exporter", "Request", "Written", "elastic_frequencies", "model_frequencies"]
+__all__ = [
+    "Exporter",
+    "Request",
+    "Written",
+    "elastic_frequencies",
+    "has_loops_or_branches",
+    "model_frequencies",
+    "model_rule",
+]
 
 Array = NDArray[np.float64]
 ZERO_MODE = 1e-6  # of the highest frequency of a model: below it a mode is a rigid one
@@ -142,6 +152,37 @@ class Exporter(ABC):
                 f"path is {place}: this export is one file; give a name that ends in {self.suffix}"
             )
         return place
+
+
+def has_loops_or_branches(robot: Robot) -> bool:
+    """Whether loops or several carried links load the ends of its links.
+
+    Natural shapes of a link with a body at its end have next to no moment there, so that they
+    converge slowly under such loads. Elements have every end load exactly.
+    """
+    written = as_mechanism(robot)
+    if written.closures:
+        return True
+    carriers = []
+    before = "base"
+    for link in written.links:
+        carriers.append(link.parent or before)
+        before = link.name
+    return any(carriers.count(name) > 1 for name in carriers if name != "base")
+
+
+def model_rule(robot: Robot, basis: Basis | None) -> str:
+    """Return the sentence that says which basis makes the error of an exported Model smaller."""
+    if isinstance(basis, AssumedModes) and not has_loops_or_branches(robot):
+        most = max(per_link(basis.count, i) for i in range(len(as_mechanism(robot).links)))
+        return f"It is that of the Model: basis=supple.AssumedModes({max(2 * most, 2)}) lessens it."
+    finer = 4 if as_mechanism(robot).planar else 2
+    if isinstance(basis, FiniteElements):
+        finer = 2 * (basis.count if isinstance(basis.count, int) else max(basis.count))
+    return (
+        f"It is that of the Model: basis=supple.FiniteElements({finer}) lessens it, and twice as "
+        "many elements divide it by four or more."
+    )
 
 
 def elastic_frequencies(mass: Array, stiffness: Array, count: int) -> Array:

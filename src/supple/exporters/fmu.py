@@ -26,9 +26,9 @@ from ..outputs.measuring import named_outputs
 from ..outputs.output import Output
 from .c_functions import follower_count
 from .c_library import build_library, c_compiler
-from .c_project import MODEL_RULE, c_texts, exported_frequencies
+from .c_project import c_texts, exported_frequencies
 from .c_source import CFunction, c_array
-from .exporter import Exporter, Request, Written
+from .exporter import Exporter, Request, Written, model_rule
 from .names import unique_identifiers, xml_text
 
 __all__ = ["Fmu"]
@@ -86,7 +86,7 @@ class Fmu(Exporter):
             entries[binary[0]] = binary[1]
         with writing(path) as aside:
             fill(aside, _archive(entries))
-        return Written((path,), found, MODEL_RULE, tuple(notes))
+        return Written((path,), found, model_rule(request.robot, request.model.basis), tuple(notes))
 
 
 def _near_functions(model: Model) -> list[CFunction]:
@@ -177,7 +177,7 @@ def _description(
 ) -> bytes:
     """Return modelDescription.xml; its variables stand in the order of their value references."""
     model, name = request.model, request.name
-    lines = request.error_lines(frequency_hz, MODEL_RULE)
+    lines = request.error_lines(frequency_hz, model_rule(request.robot, request.model.basis))
     root = ElementTree.Element(
         "fmiModelDescription",
         {

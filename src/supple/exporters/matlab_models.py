@@ -15,8 +15,7 @@ from ..errors import SuppleError
 from ..files.disk import fill, writing
 from ..studies.motion.linearize import linearize
 from .c_functions import stiffness_by_differences
-from .c_project import MODEL_RULE
-from .exporter import Exporter, Request, Written, model_frequencies
+from .exporter import Exporter, Request, Written, model_frequencies, model_rule
 
 __all__ = ["MatlabModels"]
 
@@ -73,4 +72,4 @@ class MatlabModels(Exporter):
         frequency_hz = model_frequencies(
             read["M_compared"], read["K_compared"], model.joints, request.count
         )
-        return Written((place,), frequency_hz, MODEL_RULE)
+        return Written((place,), frequency_hz, model_rule(request.robot, request.model.basis))

@@ -107,3 +107,18 @@ def test_implicit_steps_move_as_mujocos_own() -> None:
     assert changes[1] < 0.3 * changes[0]  # the error falls with the square of the step
     extrapolated = ends[2] + (ends[2] - ends[1]) / 3
     assert np.linalg.norm(extrapolated - own) < 2e-6 * np.linalg.norm(own)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["two-arms", "scara-parallel"])
+def test_spatial_motions_come_nearer_with_segments(name: str) -> None:
+    """Our own side once stopped at 3e-4 (scara-parallel) and 1e-4 (two-arms), whatever the mesh."""
+    pytest.importorskip("mujoco")
+    table = supple.validate(name, None, ["mujoco"], segments=(8, 16))
+    moved: dict[str, float] = defaultdict(float)
+    for row in table:
+        if row.question.startswith("motion"):
+            moved[row.engine] = max(moved[row.engine], row.difference)
+    if name == "two-arms":
+        assert 3.5 < moved["mujoco (8 parts)"] / moved["mujoco (16 parts)"] < 4.6
+    assert moved["mujoco (16 parts)"] < 2e-5
