@@ -63,6 +63,7 @@ __all__ = [
 
 Check = Callable[[str, Any], Any]
 LARGEST_FLOAT = sys.float_info.max  # an integer may be larger; NaN and infinity are not below it
+MOST_NUMBERS = 100_000_000  # of a range that is written out as an array
 P = ParamSpec("P")
 T = TypeVar("T")
 KINDS: dict[type, Check] = {}  # see `checks_of`
@@ -245,6 +246,8 @@ def reals(name: str, value: Any, give: str = "give plain numbers") -> Array:
         raise SuppleError(f"{name} holds masked entries: fill them, or leave them out")
     if isinstance(value, str | bytes | dict | set):
         raise SuppleError(f"{name} is not an array of numbers but {brief(value)}: {give}")
+    if isinstance(value, range) and (value.stop - value.start) // value.step > MOST_NUMBERS:
+        raise SuppleError(f"{name} holds more than {MOST_NUMBERS:,} numbers: {give}")
     try:
         raw = np.asarray(value)
     except (TypeError, ValueError, RecursionError):

@@ -119,3 +119,45 @@ def test_gravity_that_never_ends_is_refused() -> None:
     robot = supple.load("de-luca-two-link").with_("gravity", [0, -1e30, 0])
     with pytest.raises(supple.SuppleError, match=r"would be .* steps, at most 3e"):
         supple.simulate(supple.build(robot, supple.AssumedModes(1)), duration=0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"samples": 10**400}, "samples is .* give at most 100,000,000"),
+        ({"step": 1e-320}, "more than 3e.08 steps: give a longer step"),
+        ({"wrench": [[1.0], [1.0, 2.0]]}, "wrench is not an array of numbers"),
+        ({"tau": range(10**30)}, "tau holds more than 100,000,000 numbers"),
+    ],
+)
+def test_runs_of_absurd_sizes(options: dict, sentence: str) -> None:
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    with pytest.raises(supple.SuppleError, match=sentence):
+        supple.simulate(model, **options)
+
+
+def test_a_range_without_end_is_not_written_out() -> None:
+    with pytest.raises(supple.SuppleError, match="theta holds more than 100,000,000 numbers"):
+        supple.modes(supple.load("de-luca-two-link"), range(10**12))
+
+
+def test_a_frequency_whose_square_is_no_number() -> None:
+    """As at zero: a robot that nothing holds goes away without end."""
+    robot = supple.load("de-luca-two-link")
+    answer = supple.response(robot, frequency_hz=[1e-320, 1.0], inputs=["force.y"])
+    assert np.isinf(np.abs(answer.values[0])).all()
+    assert np.isfinite(answer.values[1]).all()
+
+
+def test_kinds_of_shapers_that_are_no_words() -> None:
+    t = np.arange(0, 2, 0.002)
+    with pytest.raises(supple.SuppleError, match="shapers names"):
+        supple.calibrate({"t": t, "tip": np.sin(40 * t)}, shapers=[["zv"]])
+
+
+def test_a_recording_of_very_many_columns_is_refused_at_once(tmp_path: Path) -> None:
+    place = tmp_path / "wide.csv"
+    row = ",".join("0" for _ in range(300_000))
+    place.write_text(f"{row}\n{row}\n")
+    with pytest.raises(supple.SuppleError, match="has 300,000 columns, at most 10,000 are read"):
+        supple.resonances(place)

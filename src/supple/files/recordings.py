@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from .data import TABLE_LIMIT, read_bytes
+from .data import MOST_COLUMNS, TABLE_LIMIT, read_bytes
 from .disk import as_path
 
 __all__ = ["READERS", "RawTable", "Recording", "as_recording", "read_columns", "read_recording"]
@@ -204,6 +204,8 @@ def read_text_table(path: str) -> RawTable:
     lines = list(islice(head, HEADER_LINES))
     start, separator = _first_numbers(path, lines)
     width = len(_cells(lines[start], separator))
+    if width > MOST_COLUMNS:
+        raise SuppleError(f"{path} has {width:,} columns, at most {MOST_COLUMNS:,} are read")
 
     # The highest of the few lines above the numbers that has a word for every column: units may
     # stand in a line of their own below the names.

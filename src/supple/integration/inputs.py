@@ -466,8 +466,10 @@ def as_wrench(wrench: Any, duration: float) -> Input | None:
             )
     if isinstance(wrench, tuple) and len(wrench) == 2 and np.ndim(wrench[1]) == 2:
         wrench = Table(*wrench)
-    elif not isinstance(wrench, Input) and not callable(wrench) and np.shape(wrench) == (3,):
-        wrench = np.concatenate([np.asarray(wrench, float), np.zeros(3)])  # a force has no moment
+    elif not isinstance(wrench, Input) and not callable(wrench):
+        numbers = reals("wrench", wrench, "give a force, six numbers, (times, values) or an Input")
+        if numbers.shape == (3,):
+            wrench = np.concatenate([numbers, np.zeros(3)])  # a force has no moment
     load = as_input(wrench, 6, duration, "wrench")
     if isinstance(load, Feedback):
         raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")

@@ -166,8 +166,8 @@ def calibrate(
     """
     kinds = tuple(shapers or SHAPERS)
     for kind in kinds:
-        if kind not in SHAPERS:
-            raise SuppleError(f"shapers names '{kind}': the kinds are {', '.join(SHAPERS)}")
+        if not isinstance(kind, str) or kind not in SHAPERS:
+            raise SuppleError(f"shapers names '{kind!s:.60}': the kinds are {', '.join(SHAPERS)}")
     recordings = load_recordings(data, rate)
     found = resonances(list(recordings), band=band, channels=channels)
     if not len(found.frequency_hz):

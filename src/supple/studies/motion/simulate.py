@@ -64,6 +64,7 @@ __all__ = ["SimulationWarning", "simulate", "static_state"]
 Array = NDArray[np.float64]
 EVERY = 1e-3  # s between the samples of a run that asks for none
 SHORTEST = 1e-12  # s of a run
+MOST_SAMPLES = 100_000_000
 HUGE = 1e9  # a coordinate beyond this has left every meaning
 LATE = 0.05  # rad of vibration at the end of a run, of a step that was given
 CLOSED = 3e-4  # of the energy exchanged: a balance more open than this halves a step of our own
@@ -458,7 +459,9 @@ def _timing(
         )
     if samples is not None:
         if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
-            raise SuppleError(f"samples is {samples!r}: give a positive whole number")
+            raise SuppleError(f"samples is {shown_value(samples)}: give a positive whole number")
+        if samples > MOST_SAMPLES:
+            raise SuppleError(f"samples is {shown_value(samples)}: give at most {MOST_SAMPLES:,}")
         dt = duration / int(samples)
     elif dt is None:
         dt = EVERY
@@ -469,8 +472,13 @@ def _timing(
             raise SuppleError(f"{word} is {shown_value(value)}: give a positive number")
     if duration < SHORTEST:
         raise SuppleError(f"duration is {duration:g} s: give at least {SHORTEST:g} s")
-    if duration / dt > 1e8:
+    if duration / dt > MOST_SAMPLES:
         raise SuppleError(f"{duration:g} s every {dt:g} s are more than 1e8 samples: use fewer")
+    if step is not None and duration / step > MOST_STEPS:
+        raise SuppleError(
+            f"{duration:g} s in steps of {step:g} s are more than {MOST_STEPS:g} steps: give a "
+            "longer step"
+        )
     told = f"a run of {duration:g} s every {dt:g} s"
     afford(told, 1e-7 * duration / dt * model.size, 0.0, "give a shorter time, or a longer dt")
     return duration, dt

@@ -379,7 +379,8 @@ class Ports:
             w2 = (omega[part] ** 2).astype(complex)
             K = system.stiffness(w2, loss) * s[:, None] * s
             c, direct = self.rows(system, w2, loss)
-            held = (omega[part] > 0) | (not system.structure.rigid_modes[0])
+            # of a frequency whose square is no number, as of zero
+            held = (w2.real > 0) | (not system.structure.rigid_modes[0])
             inside = np.full((len(w2), len(s), b.shape[1]), complex(math.inf, 0))
             inside[held] = np.linalg.solve(K[held], np.broadcast_to(b, (int(held.sum()), *b.shape)))
             with np.errstate(invalid="ignore"):
