@@ -3,7 +3,8 @@
 `data/stored-answers.npz` was written by `stored_answers` with the code of commit fee2bff6. Runs of
 loops and of arm-10 and arm-12 are of 0.3.0, whose steps follow the run itself: they changed by at
 most 3e-8, arm-10 by 1.2e-3. Frequencies of mechanism-12, one of which is ill-conditioned, are of
-0.3.0 too: they changed by 5e-10, towards those of quintic elements.
+0.3.0 too: they changed by 5e-10, towards those of quintic elements. The run of four-bar is that of
+six-stage steps: it changed by 9e-10, to 2e-14 of one in steps an eighth as long.
 """
 
 import numpy as np

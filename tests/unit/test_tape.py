@@ -13,7 +13,18 @@ import supple
 from supple.beams.sliding.recipes import lookup
 from supple.equations.chain_functions import ChainFunctions
 from supple.equations.evaluate import TapeEvaluator
-from supple.integration.steppers.collocated import STAGES, TABLEAU, TWICE, A, B, C
+from supple.integration.steppers.collocated import (
+    LEARNED,
+    SPLIT,
+    STAGES,
+    TABLEAU,
+    TWICE,
+    A,
+    B,
+    C,
+    stage_inverses,
+)
+from supple.integration.steppers.gauss import Gauss
 from supple.kernels import _tape
 from supple.kernels.scalars import cos, sin, tanh
 from supple.kernels.tape import Recorder, Tape, tape_of_function
@@ -329,23 +340,25 @@ def pendulum(x):
 
 def collocated(how, x, out, inverse, h, held=0, most=30, width=1, follow=0):
     start, more = np.array([0.3, -0.2]), (held, width, follow, h, 1e-13, most)
-    return _tape.collocate(how, x, out, start, TABLEAU, inverse, *more)
+    learned, count = np.zeros((LEARNED, 2 * STAGES + 1)), np.zeros(1, np.int64)
+    return _tape.collocate(how, x, out, start, TABLEAU, SPLIT, inverse, learned, count, *more)
 
 
 def test_a_step_by_collocation_solves_its_equations() -> None:
-    """By a program and by a call alike; its end against SciPy's DOP853, order six.
+    """By a program and by a call alike; its end against SciPy's DOP853, order twelve.
 
     (CasADi's integrators cannot be loaded under sanitizers, where this runs too.)
     """
     made = Recorder(4)
     tape = made.tape(pendulum(made.inputs))
     ends = []
-    for h in (0.2, 0.1):
+    for h in (1.0, 0.5):
         found = []
         for call in (False, True):
             x, out = np.zeros((STAGES, 4)), np.zeros((STAGES, 2))
             x[:, 3] = 0.5
-            inverse = np.linalg.inv(np.eye(STAGES) + 9.0 * h**2 * TWICE)
+            one = np.ones((1, 1))
+            inverse = stage_inverses(one, 0 * one, 9.0 * one, h)
 
             def fill(x=x, out=out) -> None:
                 out[:] = tape(x)
@@ -358,7 +371,7 @@ def test_a_step_by_collocation_solves_its_equations() -> None:
         acc = found[0]
         ends.append(np.array([0.3 - 0.2 * h + h**2 * B @ A @ acc, -0.2 + h * B @ acc]))
     wrong = []
-    for h, end in zip((0.2, 0.1), ends, strict=True):
+    for h, end in zip((1.0, 0.5), ends, strict=True):
         exact = solve_ivp(
             lambda t, y: [y[1], 0.5 - 9 * math.sin(y[0])],
             (0, h),
@@ -368,14 +381,64 @@ def test_a_step_by_collocation_solves_its_equations() -> None:
             atol=1e-14,
         )
         wrong.append(np.abs(end - exact.y[:, -1]).max())
-    assert wrong[0] < 0.6**7 / 100800  # phi^6 / 100800 slow, at a speed below one
-    assert wrong[1] < wrong[0] / 50  # a step of half the length: 2^-7
+    assert wrong[0] < 1e-5
+    assert wrong[1] < wrong[0] / 4000  # a step of half the length: 2^-13
+
+
+def test_a_mode_keeps_its_amplitude_and_is_as_late_as_gauss_says() -> None:
+    """R(i phi) = 1 + i phi b' (1 - i phi A)^-1 1 turns by phi (1 - late phi^12)."""
+    for phase in (1.0, 1.2):
+        stages = np.linalg.solve(np.eye(STAGES) - 1j * phase * A, np.ones(STAGES))
+        turned = 1 + 1j * phase * B @ stages
+        assert abs(abs(turned) - 1) < 1e-13
+        late = phase - np.angle(turned)
+        assert late == pytest.approx(Gauss.late * phase**13, rel=0.05)
+
+
+def test_stages_solved_by_pairs_are_those_of_one_large_matrix() -> None:
+    """One iteration on a linear problem finds what the whole matrix says."""
+    rng, n, h = np.random.default_rng(3), 4, 0.3
+    M, D, K = (part @ part.T + np.eye(n) for part in rng.normal(size=(3, n, n)))
+    weights = np.eye(STAGES), h * A, h**2 * TWICE
+    whole = sum(np.kron(a, part) for a, part in zip(weights, (M, D, K), strict=True))
+    r, x, out = rng.normal(size=(STAGES, n)), np.zeros((STAGES, 3 * n)), np.zeros((STAGES, n))
+
+    def fill() -> None:
+        out[:] = r + (whole @ x[:, 2 * n :].ravel()).reshape(STAGES, n)
+
+    learned, count = np.zeros((LEARNED, 2 * STAGES * n + 1)), np.zeros(1, np.int64)
+    inverse, more = stage_inverses(M, D, K, h), (0, 0, 0, h, 1e-9, 10)
+    start = np.zeros(2 * n)
+    found = _tape.collocate(fill, x, out, start, TABLEAU, SPLIT, inverse, learned, count, *more)
+    assert found == 1  # the second iteration finds nothing left
+    expected = np.linalg.solve(whole, -r.ravel())
+    np.testing.assert_allclose(x[:, 2 * n :].ravel(), expected, rtol=0, atol=1e-11)
+
+
+def test_what_iterations_show_betters_a_wrong_matrix() -> None:
+    """With a matrix that is off by a third, fewer iterations the second time, and the same end."""
+    made = Recorder(4)
+    tape = made.tape(pendulum(made.inputs))
+    one, h = np.ones((1, 1)), 0.6
+    inverse = stage_inverses(one, 0 * one, 4.0 * one, h)
+    learned, count = np.zeros((LEARNED, 2 * STAGES + 1)), np.zeros(1, np.int64)
+    start, more = np.array([0.3, -0.2]), (0, 1, 0, h, 1e-13, 30)
+    counts, ends = [], []
+    for _ in range(2):
+        x, out = np.zeros((STAGES, 4)), np.zeros((STAGES, 2))
+        given = (tape.program, x, out, start, TABLEAU, SPLIT, inverse, learned, count)
+        counts.append(_tape.collocate(*given, *more))
+        ends.append(x[:, 2])
+    assert 0 < counts[1] < counts[0]
+    assert count[0] > 1
+    np.testing.assert_allclose(*ends, rtol=0, atol=1e-11)
 
 
 def test_a_step_that_cannot_be_solved_says_so() -> None:
     made = Recorder(4)
     tape = made.tape(pendulum(made.inputs))
-    x, out, inverse = np.zeros((STAGES, 4)), np.zeros((STAGES, 2)), np.eye(STAGES)
+    x, out, one = np.zeros((STAGES, 4)), np.zeros((STAGES, 2)), np.ones((1, 1))
+    inverse = stage_inverses(one, 0 * one, 9.0 * one, 0.2)
     assert collocated(tape.program, x, out, inverse, 0.2, most=1) == 0
     x[:, 3] = np.nan
     assert collocated(tape.program, x, out, inverse, 0.2) == 0

@@ -246,9 +246,8 @@ def _linearise(model: Model, law: Law | None, controller: Controller | None, sta
     """A (2 N, 2 N) about a state."""
     (t, q, qd), n, k, h = state, model.size, model.joints, 1e-6
     e = h * np.eye(n)
-    dissipation = model.functions.evaluator("dissipation")
-    lost = dissipation(np.tile(q, (n, 1)), e)[0] - dissipation(q, 0 * q)[0]
-    by_q, by_qd = -stiffness_at(model, q), -lost.T / h
+    lost = _dissipation(model, q, np.vstack([0 * q, e]))
+    by_q, by_qd = -stiffness_at(model, q), -(lost[1:] - lost[0]).T / h
     M = model.mass_matrix(q)
     if isinstance(controller, Decoupling):  # qdd of the joints is what the law wants
         gains = (controller.position_gain, controller.velocity_gain)
@@ -265,6 +264,15 @@ def _linearise(model: Model, law: Law | None, controller: Controller | None, sta
     # rigid motions are two poles with one shape at zero: a faint spring keeps them apart
     A[n:, :n] -= _faint_stiffness(A) * np.eye(n)
     return A
+
+
+def _dissipation(model: Model, q: Array, rates: Array) -> Array:
+    """(B, N) what is lost at one place at rates (B, N); loops are closed there once."""
+    functions, places = model.functions, np.tile(q, (len(rates), 1))
+    if "followers" not in functions.names:
+        return functions.evaluator("dissipation")(places, rates)[0]
+    near = np.tile(functions.evaluator("followers")(q)[0], (len(rates), 1))
+    return functions.evaluator("dissipation", near=True)(places, rates, near)[0]
 
 
 def _faint_stiffness(A: Array) -> float:

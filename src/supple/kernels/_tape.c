@@ -16,7 +16,8 @@
 #include "_buffers.h"
 
 #define LANES 8 /* sets of inputs that are worked out side by side */
-#define FEW 4   /* the same for the stages of a step, which then stay in the cache */
+#define FEW 4   /* the same where more values would not stay in the cache */
+#define CACHE 500 /* values that do with all lanes */
 #define TERMS 24 /* of the Chebyshev series on a piece of a table */
 #define NAME "supple.tape"
 
@@ -73,22 +74,6 @@ static double summed(const double *c, const double *T)
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* `count` rows of tables: places of x, of where the row begins, from piece to piece, and of their number. */
-static void look_up(const Tape *t, const double *w, const int32_t *p, double *r, int64_t count, int L)
-{
-    double T[LANES][TERMS];
-    int64_t piece[LANES];
-    for (int64_t i = 0; i < count; ++i, p += 4, r += L) {
-        if (!i || p[0] != p[-4] || p[3] != p[-1])
-            for (int l = 0; l < L; ++l)
-                piece[l] = piece_of(w[(int64_t)p[0] * L + l], (int64_t)w[(int64_t)p[3] * L], T[l]);
-        const double *row = (const double *)t->table.buf + (int64_t)w[(int64_t)p[1] * L];
-        const int64_t stride = (int64_t)w[(int64_t)p[2] * L];
-        for (int l = 0; l < L; ++l)
-            r[l] = summed(row + piece[l] * stride, T[l]);
-    }
-}
-
 /* The program on L sets of values w (places, lanes), inputs and constants filled in. Lanes are worked out
    together where the compiler knows vectors, one after another elsewhere: the same bits. */
 #if defined(__GNUC__)
@@ -116,7 +101,68 @@ static void look_up(const Tape *t, const double *w, const int32_t *p, double *r,
     }                                                       \
     break
 
+/* `count` rows of tables: places of x, of where the row begins, from piece to piece, and of their number.
+   Lanes in one piece, as stages of a step mostly are, are summed up together. */
+#define DEFINE_LOOK_UP(name, L_)                                                                           \
+    static void name(const Tape *t, const double *w, const int32_t *p, double *r, int64_t count)           \
+    {                                                                                                      \
+        enum { L = L_ };                                                                                   \
+        double T[L][TERMS], side[TERMS][L];                                                                \
+        int64_t piece[L];                                                                                  \
+        int alike = 0;                                                                                     \
+        for (int64_t i = 0; i < count; ++i, p += 4, r += L) {                                              \
+            if (!i || p[0] != p[-4] || p[3] != p[-1]) {                                                    \
+                alike = L > 1;                                                                             \
+                for (int l = 0; l < L; ++l) {                                                              \
+                    piece[l] = piece_of(w[(int64_t)p[0] * L + l], (int64_t)w[(int64_t)p[3] * L], T[l]);    \
+                    alike = alike && piece[l] == piece[0];                                                 \
+                    for (int j = 0; j < TERMS; ++j)                                                        \
+                        side[j][l] = T[l][j];                                                              \
+                }                                                                                          \
+            }                                                                                              \
+            const double *row = (const double *)t->table.buf + (int64_t)w[(int64_t)p[1] * L];              \
+            const int64_t stride = (int64_t)w[(int64_t)p[2] * L];                                          \
+            if (alike)                                                                                     \
+                summed_together_##name(row + piece[0] * stride, side[0], r);                               \
+            else                                                                                           \
+                for (int l = 0; l < L; ++l)                                                                \
+                    r[l] = summed(row + piece[l] * stride, T[l]);                                          \
+        }                                                                                                  \
+    }
+
+/* The same sums as `summed`, in the same order, for all lanes. */
+#if defined(__GNUC__)
+#define DEFINE_SUMMED(name, L_)                                                                            \
+    static inline void summed_together_##name(const double *c, const double *w, double *r)                 \
+    {                                                                                                      \
+        enum { L = L_ };                                                                                   \
+        TOGETHER(L_);                                                                                      \
+        V a = {0.0}, b = {0.0}, d = {0.0}, e = {0.0};                                                      \
+        for (int j = 0; j < TERMS; j += 4, w += 4 * L) {                                                   \
+            a += c[j] * *(const V *)w, b += c[j + 1] * *(const V *)(w + L);                                \
+            d += c[j + 2] * *(const V *)(w + 2 * L), e += c[j + 3] * *(const V *)(w + 3 * L);              \
+        }                                                                                                  \
+        *(V *)r = (a + b) + (d + e);                                                                       \
+    }
+#else
+#define DEFINE_SUMMED(name, L_)                                                                            \
+    static void summed_together_##name(const double *c, const double *w, double *r)                        \
+    {                                                                                                      \
+        for (int l = 0; l < L_; ++l) {                                                                     \
+            double sum[4] = {0.0};                                                                         \
+            for (int j = 0; j < TERMS; ++j)                                                                \
+                sum[j % 4] += c[j] * w[j * L_ + l];                                                        \
+            r[l] = (sum[0] + sum[1]) + (sum[2] + sum[3]);                                                  \
+        }                                                                                                  \
+    }
+#endif
+
 #define DEFINE(name, L_)                                                        \
+    DEFINE_SUMMED(look_up_##name, L_)                                           \
+    DEFINE_LOOK_UP(look_up_##name, L_)                                          \
+    DEFINE_PROGRAM(name, L_)
+
+#define DEFINE_PROGRAM(name, L_)                                                       \
     static void name(const Tape *t, double *w)                                  \
     {                                                                           \
         enum { L = L_ };                                                        \
@@ -148,7 +194,7 @@ static void look_up(const Tape *t, const double *w, const int32_t *p, double *r,
             case LARGER: EACH(2, fmax(a[l], b[l]));                             \
             case SMALLER: EACH(2, fmin(a[l], b[l]));                            \
             case EXP: EACH(1, exp(a[l]));                                       \
-            case LOOKUP: look_up(t, w, p, r, count, L), p += 4 * count, r += L * count; break; \
+            case LOOKUP: look_up_##name(t, w, p, r, count), p += 4 * count, r += L * count; break; \
             case DOT2: ALL(4, AT(0) * AT(1) + AT(2) * AT(3));                   \
             case DOT3: ALL(6, AT(0) * AT(1) + AT(2) * AT(3) + AT(4) * AT(5));   \
             case DOT4: ALL(8, AT(0) * AT(1) + AT(2) * AT(3) + AT(4) * AT(5) + AT(6) * AT(7)); \
@@ -172,6 +218,13 @@ DEFINE(run_lanes_wide, LANES)
 #else
 #define WIDE(name) name##_plain
 #endif
+
+/* How many of a batch are worked out side by side. */
+static int64_t lanes_of(const Tape *t, int64_t batch)
+{
+    const int64_t values = t->inputs + t->constants + t->results;
+    return batch > FEW && values <= CACHE ? LANES : batch > 1 ? FEW : 1;
+}
 
 /* Room for all values, the constants filled in. */
 static double *room(const Tape *t, int64_t lanes)
@@ -264,7 +317,7 @@ static Tape *tape_of(PyObject *capsule)
 
 static void evaluate_all(const Tape *t, const double *x, double *out, int64_t batch, double *w)
 {
-    const int64_t L = batch > FEW ? LANES : batch > 1 ? FEW : 1;
+    const int64_t L = lanes_of(t, batch);
     for (int64_t at = 0; at < batch; at += L) {
         for (int64_t l = 0; l < L; ++l) { /* the last one fills what is left over */
             const double *row = x + (at + l < batch ? at + l : batch - 1) * t->inputs;
@@ -290,7 +343,7 @@ static PyObject *evaluate(PyObject *self, PyObject *args)
     if (t && (out.len != 8 * batch * t->outputs || x.len != 8 * batch * t->inputs))
         refuse("the arrays do not fit the program of this tape");
     else if (t) {
-        double *w = room(t, batch > FEW ? LANES : batch > 1 ? FEW : 1);
+        double *w = room(t, lanes_of(t, batch));
         if (w) {
             Py_BEGIN_ALLOW_THREADS
             evaluate_all(t, x.buf, out.buf, batch, w);

@@ -24,7 +24,9 @@ def link_deflection(part: ChainLink, own: Array, fraction: float, stiffening: bo
     if part.slide is not None:
         # A link that slides, section axes, from own = [l, eta]
         places = np.linspace(0.0, fraction, 129) if stiffening else np.array([fraction])
-        l, fields = own[..., :1], part.slide.fields(own[..., :1], places)
+        l = own[..., :1]
+        alike = l.size > 0 and (l == l.flat[0]).all()  # as where a mode is looked at in one pose
+        fields = part.slide.fields(l.ravel()[:1] if alike else l, places)
         moved = np.einsum("...pak,...k->...pa", fields, own[..., 1:])[..., :3]
         end: Array = moved[..., -1, :].copy()
         if stiffening and fraction:

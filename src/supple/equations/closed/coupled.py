@@ -28,7 +28,14 @@ __all__ = ["ClosedFunctions", "led_from", "near_symbols", "project_to_independen
 Array = NDArray[np.float64]
 NEARER = 6  # steps of Newton's method from a place near the followers, before those of a round
 SLOPES = ("slopes", "hold")  # put together from parts, see `slopes`
-ON_TAPE = ("nearer", "followers", "led", "tip", "inverse_dynamics")  # asked at many states
+ON_TAPE = (
+    "nearer",
+    "followers",
+    "led",
+    "tip",
+    "inverse_dynamics",
+    "dissipation",
+)  # asked at many states
 CALLS = (*SLOPES, "derivatives")  # calls of others: as one expression they would be far larger
 
 

@@ -1,8 +1,12 @@
 """One step of Gauss's collocation: stage accelerations that satisfy the equations of a plan.
 
-With nodes c, weights b and coefficients a of three stages, stage accelerations A_i satisfy
+With nodes c, weights b and coefficients a of six stages, stage accelerations A_i satisfy
     r(q + c_i h v + h^2 sum (a a)_ij A_j, v + h sum a_ij A_j, A_i) = 0
 and carry a step by q_1 = q + h v + h^2 sum (b a)_j A_j, v_1 = v + h sum b_j A_j.
+
+Slopes M, D, K of r at one state amid the step serve all stages. With a = V diag(l) V^-1 the
+equations of Newton's method then part into M + h l_k D + h^2 l_k^2 K, each as large as one stage;
+those of conjugate l_k are conjugate, so that there is one complex matrix for two stages.
 
 Source: [Hairer2006], II.1.3.
 """
@@ -16,10 +20,12 @@ from numpy.typing import NDArray
 from ...errors import SuppleError
 from ...kernels._tape import collocate
 from ..plan import RunPlan
-from .residual import System, inverse
+from .residual import System
 
 __all__ = [
     "AHEAD",
+    "LEARNED",
+    "SPLIT",
     "STAGES",
     "TABLEAU",
     "THROUGH",
@@ -29,14 +35,19 @@ __all__ = [
     "B",
     "C",
     "CollocationSteps",
+    "stage_inverses",
 ]
 
 Array = NDArray[np.float64]
-STAGES = 3
+STAGES = 6  # an even number: eigenvalues of the method are pairs
 USUAL = 1e-9  # tolerance of a step's equations, unless a finer one is asked
 HALVINGS = 8
 MOST = 14  # iterations of a step
 QUICK = 7  # iterations after which the matrix is made anew for the next step
+PATIENCE = 4  # halved steps before a whole one is tried again
+LEARNED = (
+    20  # pairs of vectors by which iterations better the matrix, before the first is forgotten
+)
 
 
 # c (s,), a (s, s), b (s,) of the collocation at Gauss's points in 0..1
@@ -46,9 +57,27 @@ C, B = (1 + _X) / 2, _WEIGHTS / 2
 A = C[:, None] ** _POWERS / _POWERS @ np.linalg.inv(np.vander(C, increasing=True))
 TWICE = A @ A
 TABLEAU = np.concatenate([C, A.ravel(), TWICE.ravel()])
+_VALUES, _VECTORS = np.linalg.eig(A)
+_PAIRS = np.flatnonzero(_VALUES.imag > 0)  # the other half is conjugate
+EIGENVALUES = _VALUES[_PAIRS]
+_TO, _BACK = np.linalg.inv(_VECTORS)[_PAIRS], 2 * _VECTORS.T[_PAIRS]
+SPLIT = np.ascontiguousarray(np.stack([_TO.real, _TO.imag, _BACK.real, _BACK.imag], axis=1))
 THROUGH = np.linalg.inv(np.vander(C, increasing=True))  # coefficients of the polynomial of values
 AHEAD = (1 + C)[:, None] ** np.arange(STAGES)  # powers at the nodes of a step as long, after it
 PLACED = B @ A
+
+
+def stage_inverses(M: Array, D: Array, K: Array, h: float) -> Array:
+    """Return the inverses (pairs, 2, N, N) that solve all stages of a step of h, re and im.
+
+    Not numbers where there are none: no step converges.
+    """
+    own = h * EIGENVALUES[:, None, None]
+    try:
+        found = np.linalg.inv(M + own * D + own**2 * K)
+    except np.linalg.LinAlgError:
+        found = np.full((len(own), *M.shape), np.nan + 0j)
+    return np.ascontiguousarray(np.stack([found.real, found.imag], axis=1))
 
 
 class CollocationSteps(System):
@@ -61,14 +90,19 @@ class CollocationSteps(System):
         self.mass = np.zeros((plan.model.size, plan.model.size))  # d r / d qdd, of late
         self._h = self._last = 0.0
         self._before: Array | None = None
-        self._cut = 0
+        self._cut = self._halved = 0  # how often steps are halved, and how many of them were
+        self._patience = PATIENCE
+        self._excess, self._fewest = 0, MOST  # iterations that a matrix costs by being old
         self._here = self.near.copy()
         self._followers = self._still()
         self._x, self._out, self._how = self.equations.residual.rows(STAGES)
+        self._learned = np.zeros((LEARNED, 2 * STAGES * plan.model.size + 1))
+        self._learned_count = np.zeros(1, np.int64)
 
     def forget(self) -> None:
         """Start anew: accelerations jump here."""
-        self._before, self._followers, self._cut = None, self._still(), 0
+        self._before, self._followers = None, self._still()
+        self._cut, self._patience = 0, PATIENCE
 
     def _still(self) -> Array:
         """Coefficients of followers that stay where they are."""
@@ -80,15 +114,20 @@ class CollocationSteps(System):
         """q and qd after a step with inputs u (s + 1, .) at its nodes and end, and the work done.
 
         One that does not converge within MOST iterations is made in two halves, and so are those
-        after it until the next switch.
+        after it, until they have converged for a while; each failure makes that twice as long.
         """
+        if not depth and self._cut:
+            self._halved += 1
+            if self._halved > self._patience:
+                self._halved, self._cut = 0, self._cut - 1
         if depth >= self._cut and abs(h - self._h) > 1e-9 * h:
             self._inverse = self._parts = None
         for renewed in (0, 1) if depth >= self._cut else ():  # the matrix at hand, or a new one
             found = self._iterated(t, h, start, u, renewed)
             if found is not None:
                 return found
-        self._cut = max(self._cut, depth + 1)
+        if depth >= self._cut:
+            self._cut, self._halved, self._patience = depth + 1, 0, 2 * self._patience
         if depth == HALVINGS:
             hint = ", or keep away from singular poses" if self.model.functions.not_finite else ""
             raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller step{hint}")
@@ -125,7 +164,10 @@ class CollocationSteps(System):
             self._out,
             np.concatenate(start),
             TABLEAU,
+            SPLIT,
             self._inverse,
+            self._learned,
+            self._learned_count,
             k if self.led else 0,
             width,
             near.shape[1],
@@ -135,7 +177,10 @@ class CollocationSteps(System):
         )
         if not count:
             return None
-        if count > QUICK:
+        # a new matrix costs about as much as an iteration for each coordinate
+        self._fewest = min(self._fewest, count)
+        self._excess += count - self._fewest
+        if count > QUICK or self._excess > n:
             self._inverse = self._parts = None
         return self._end(h, q, qd, acc.copy(), u[-1], near)
 
@@ -154,12 +199,9 @@ class CollocationSteps(System):
             exact = not self.model.functions.iterates
             self._parts = self.slopes(t, state, u, exact, renewed > 0)
             self.mass = self._parts[0]
-        weights = np.eye(STAGES), h * A, h**2 * TWICE
-        whole = sum(
-            a[:, None, :, None] * part[:, None]
-            for a, part in zip(weights, self._parts, strict=True)
-        )
-        self._inverse, self._h = inverse(np.reshape(whole, (STAGES * n, -1))), h
+        self._inverse, self._h = stage_inverses(*self._parts, h), h
+        self._learned_count[0] = 0
+        self._excess, self._fewest = 0, MOST
 
     def _end(
         self, h: float, q: Array, qd: Array, acc: Array, u: Array, near: Array

@@ -34,7 +34,7 @@ __all__ = ["follow_law"]
 Array = NDArray[np.float64]
 SEAM = 6e-3  # of the speeds: what the accelerations at a seam may differ by, times the step
 FADES = 0.998  # of the largest speeds is left after a step
-ORDER = 4  # of that difference in the step
+ORDER = STAGES + 1  # of that difference in the step
 GROWTH = 2.0  # of a step at most, beside the one before
 WORTHWHILE = 1.2  # growth that a new matrix is made for
 SAFETY = 0.9
@@ -104,7 +104,7 @@ class LawSteps(CollocationSteps):
         self.law, self.first, self.wanted = law, step, step
         self.equal = not plan.fastest  # a step that was given is taken as it is
         self.longest = step if self.equal else max(step, duration / LEAST_STEPS)
-        self.seam = SEAM * min(1.0, plan.tolerance / USUAL) ** (ORDER / 6)
+        self.seam = SEAM * min(1.0, plan.tolerance / USUAL) ** (ORDER / (2 * STAGES))
         self.watch = JumpDetector(law.width, duration)
         self._evaluate: Callable[[], object] = self._how
         if not callable(self._how):

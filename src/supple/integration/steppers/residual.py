@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...architectures.kinds import lower
 from ...control.controllers import Decoupling, ReferenceMotion
 from ...equations.closed.coupled import near_symbols
-from ...equations.equilibrium import stiffness_at
 from ...equations.evaluate import AnyEvaluator, Evaluator, TapeEvaluator, compile_function, slope
 from ...kernels.tape import tape_of_function
 from ..closed_loop import Reference
@@ -83,40 +81,19 @@ class System:
     def slopes(
         self, t: float, state: State, u: Array, exact: bool, anew: bool
     ) -> tuple[Array, Array, Array]:
-        """d r / d qdd, d qd and d q.
-
-        Where that is dear, M, D and K with the answer of the law, kept unless `anew`: gyroscopic
-        and geometric terms are left to the iteration.
-        """
+        """d r / d qdd, d qd and d q: `exact` in symbols, else by differences, all in one call."""
         (q, qd, _), k = state, self.k
         if exact:
             M, C, K = (part(*state, u, self.near)[0] for part in self.equations.slopes)
         else:
-            columns = np.tile(np.concatenate([*state, u, self.near]), (len(q) + 1, 1))
-            columns[1:, 2 * len(q) : 3 * len(q)] += np.eye(len(q))
-            parts = np.split(columns, np.cumsum([len(q)] * 3 + [len(u)]), axis=1)
-            forces = self.equations.residual(*parts)[0]  # linear in qdd
-            M = (forces[1:] - forces[0]).T
-            C, K = self.model.damping.copy(), self.model.stiffness.copy()
-            if len(self.near) and not lower(self.model.robot).passive_joints_are_free:
-                # the constant matrices are without the springs and dampers of passive joints,
-                # whose lever arms vary
-                held = self.model.functions.evaluator("hold", near=True)(q, self.near)
-                K, C = held[0].copy(), held[1].copy()
-            K = K if np.isfinite(K).all() else stiffness_at(self.model, q)
-            if not np.isfinite(C).all():  # links that slide
-                n, h = len(q), 1e-6
-                lost = self.model.functions.evaluator("dissipation")
-                C = (lost(np.tile(q, (n, 1)), h * np.eye(n))[0] - lost(q, 0 * q)[0]).T / h
-            if self.equations.answer is not None:
-                if self._answer is None or anew:
-                    self._answer = [part(q, qd, u, self.near)[0] for part in self.equations.answer]
-                K[:k] += self._answer[0]
-                C[:k] += self._answer[1]
-            if self.equations.free:
-                for part in (M, C, K):
-                    part[:k] = 0.0
-                M[:k, :k] = np.eye(k)
+            n = len(q)
+            columns = np.tile(np.concatenate([*state, u, self.near]), (3 * n + 1, 1))
+            steps = np.repeat([SMALL_CHANGE, SMALL_CHANGE, 1.0], n)  # linear in qdd
+            columns[1:, : 3 * n] += np.diag(steps)
+            parts = np.split(columns, np.cumsum([n] * 3 + [len(u)]), axis=1)
+            forces = self.equations.residual(*parts)[0]
+            slopes = (forces[1:] - forces[0]) / steps[:, None]
+            K, C, M = (part.T.copy() for part in np.split(slopes, 3))
         if isinstance(self.plan.tau, Feedback) and self.plan.tau.of_state:
             by_q, by_qd = self._answer_of_function(t, q, qd)
             K[:k] -= by_q
