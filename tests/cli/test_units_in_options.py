@@ -78,3 +78,15 @@ def test_tables_of_moves_are_in_degrees(console: Console) -> None:
     assert "joints at 0 deg, 0 deg, 0 deg" in out
     out = console("sweep", "industrial-3", "modes", "--over", "theta.link2=0,1", "--count", "1").out
     assert "theta.link2 57.3 deg" in out
+
+
+def test_a_servo_is_told_in_one_line(console: Console) -> None:
+    words = ("compare", "de-luca-two-link", "--from", "0,0", "--to", "20deg,10deg")
+    out = console(*words, "--methods", "unshaped", "--gains", "60,12:6,1.2", "--duration", "1").out
+    assert "(JointPD, position gains 60, 12, velocity gains 6, 1.2)" in out
+
+
+def test_a_move_of_three_parts_is_told_where_its_time_goes(console: Console) -> None:
+    words = ("simulate", "de-luca-two-link", "--controller", "pd")
+    said = console(*words, "--trajectory", "0,0:20deg,10deg:1").err
+    assert "one colon between two poses, and the time of the move as --duration" in said

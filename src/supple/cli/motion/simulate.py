@@ -389,6 +389,11 @@ def trajectory_of(text: str, robot: Robot) -> Trajectory:
             f"--trajectory {text}: give {', '.join(NAMED)}, joints from:to, or a file that ends in "
             f"{', '.join(READABLE)}"
         )
+    if ":" in end:
+        raise SuppleError(
+            f"--trajectory {text}: give from:to, one colon between two poses, and the time of the "
+            "move as --duration"
+        )
     ends = [angles(part, "--trajectory") for part in (start, end)]
     if any(len(part) != joints for part in ends):
         raise SuppleError(f"--trajectory {text}: give {joints} joint coordinates on both sides")

@@ -207,6 +207,16 @@ def _named_methods(name: str, value: Any) -> dict[str, Any]:
     return found
 
 
+def _servo_words(servo: Any) -> str:
+    """Return a servo in one line: its kind, and gains where it has them."""
+    keys = ("position_gain", "velocity_gain")
+    if not all(hasattr(servo, key) for key in keys):
+        return type(servo).__name__
+    gains = [getattr(servo, key) for key in keys]
+    told = [", ".join(f"{gain:g}" for gain in np.ravel(each)) for each in gains]
+    return f"{type(servo).__name__}, position gains {told[0]}, velocity gains {told[1]}"
+
+
 @checked
 def compare(
     robot: Robot,
@@ -417,7 +427,9 @@ def _make_comparison(
         start=task.start,
         end=task.end,
         methods=names,
-        servo="motors do exactly what they are told" if task.servo is None else repr(task.servo),
+        servo="motors do exactly what they are told"
+        if task.servo is None
+        else _servo_words(task.servo),
         finer=finer,
         changed=changed,
         payload=factors,
