@@ -52,16 +52,16 @@ Place = tuple[str | int, ...]
 
 def fault(sentence: str) -> PydanticCustomError:
     """Return a validation error whose whole text is one sentence for the user."""
-    told = sentence.encode("utf-8", "backslashreplace").decode("utf-8")  # no halves of characters
-    return PydanticCustomError("supple", "{sentence}", {"sentence": told})
+    text = sentence.encode("utf-8", "backslashreplace").decode("utf-8")  # no halves of characters
+    return PydanticCustomError("supple", "{sentence}", {"sentence": text})
 
 
 def faults(found: Sequence[tuple[Place, str]]) -> PydanticCustomError:
     """Return several faults of one description, each with its place, as one validation error."""
     text = "; ".join(f"{'.'.join(map(str, place))}: {sentence}" for place, sentence in found)
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    told = {"sentence": text, "faults": found}
-    return PydanticCustomError("supple_faults", "{sentence}", told)
+    context = {"sentence": text, "faults": found}
+    return PydanticCustomError("supple_faults", "{sentence}", context)
 
 
 LARGEST, SMALLEST = 1e30, 1e-30  # beyond them products of a few numbers overflow or vanish

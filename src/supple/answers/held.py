@@ -189,12 +189,13 @@ def as_html(title: str, rows: Iterable[tuple[str, str]]) -> str:
     """Return names and short values as a table with a title."""
     from html import escape
 
-    told = "".join(
-        f"<tr><th style='text-align:left'>{escape(name)}</th>"
-        f"<td style='text-align:left'>{escape(text)}</td></tr>"
-        for name, text in rows
-    )
-    return f"<b>{escape(title)}</b><table>{told}</table>"
+    html_rows = ""
+    for name, text in rows:
+        html_rows += (
+            f"<tr><th style='text-align:left'>{escape(name)}</th>"
+            f"<td style='text-align:left'>{escape(text)}</td></tr>"
+        )
+    return f"<b>{escape(title)}</b><table>{html_rows}</table>"
 
 
 def as_html_text(title: str, text: str) -> str:
@@ -277,8 +278,8 @@ class Immutable:
 
     def _summary_rows(self) -> list[tuple[str, str]]:
         """Return names and short values of what it holds."""
-        told = [f.name for f in fields(self) if f.repr and f.name not in ("robot", "model")]  # type: ignore[arg-type]
-        rows = [(name, short(getattr(self, name))) for name in told if not name.startswith("_")]
+        shown = [f.name for f in fields(self) if f.repr and f.name not in ("robot", "model")]  # type: ignore[arg-type]
+        rows = [(name, short(getattr(self, name))) for name in shown if not name.startswith("_")]
         return rows if len(rows) <= MAX_LINES else [*rows[: MAX_LINES - 1], ("...", "")]
 
     def __repr__(self) -> str:

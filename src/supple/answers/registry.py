@@ -1,4 +1,4 @@
-"""The one registry of answers: how each kind is drawn, told on a page, and stored.
+"""The one registry of answers: functions that draw, describe and store each kind.
 
 A line names functions of rooms above this one, `room.module:function`; they are imported when first
 asked for, so that an answer costs nothing that it is not used for. `view`, `files` and the command

@@ -26,7 +26,8 @@ def dataset(answer: Any) -> xarray.Dataset:
     """
     import xarray
 
-    data, told = {}, {}
+    data = {}
+    metadata = {}
     for name in dict.fromkeys([*vars(answer), *answer.dims]):
         value = getattr(answer, name)
         if isinstance(value, np.ndarray | np.generic | list):
@@ -41,7 +42,7 @@ def dataset(answer: Any) -> xarray.Dataset:
             for key, part in parts:
                 if isinstance(part, str | float | int):
                     plain = int(part) if isinstance(part, bool) else part
-                    told[f"{name}.{key}" if key else name] = plain
+                    metadata[f"{name}.{key}" if key else name] = plain
     sizes = {
         dim: n for dims, array, _ in data.values() for dim, n in zip(dims, array.shape, strict=True)
     }
@@ -55,10 +56,10 @@ def dataset(answer: Any) -> xarray.Dataset:
             entries = entries(answer) if callable(entries) else entries
             labels[dim] = entries if isinstance(entries, np.ndarray) else list(entries)
     if (robot := getattr(answer, "robot", None)) is not None:
-        told["robot"] = robot.name
+        metadata["robot"] = robot.name
     for name in labels.keys() & data.keys():
         labels[name] = data.pop(name)
-    return xarray.Dataset(data, coords=labels, attrs=told)
+    return xarray.Dataset(data, coords=labels, attrs=metadata)
 
 
 def frame(answer: Any) -> pandas.DataFrame:

@@ -311,8 +311,8 @@ def _check_links(
         raise SuppleError(f"ends has {len(ends)} entries: give one EndLoad for each of {links}")
     bent = [n for n, stiff in zip(each, rigid, strict=True) if not stiff]
     square = float(sum(n**2 for n in bent))
-    told = f"a model with {max(bent, default=0):,} coordinates on a link"
-    afford(told, 4e-6 * square, 5e-4 * square, f"give fewer {what}s")
+    subject = f"a model with {max(bent, default=0):,} coordinates on a link"
+    afford(subject, 4e-6 * square, 5e-4 * square, f"give fewer {what}s")
 
 
 def check_count(word: str, count: Count, links: int) -> None:

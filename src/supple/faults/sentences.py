@@ -41,14 +41,15 @@ def sentences(error: Any, model: type[BaseModel], data: Any) -> list[Fault]:
     place = place_of(error, data)
     if error["type"] in ("supple", "supple_faults"):
         # Told by a description itself; the first word may be the key it is about
-        told, found = error["ctx"], []
-        for inner, text in told.get("faults", [((), told["sentence"])]):
+        context = error["ctx"]
+        found = []
+        for inner, text in context.get("faults", [((), context["sentence"])]):
             word, part = text.partition(" ")[0], at(data, (*place, *inner))
             known = isinstance(part, Mapping) and word in part
             found.append(Fault((*place, *inner), text, word if known else None))
         return found
     if is_element(place):
-        # A fault in one element of a list, told of the list
+        # A fault in one element of a list, reported for the list
         key = place[-2]
         if error["type"] == "missing":
             given, size = len(at(data, place[:-1])), size_at(model, data, place[:-1])
@@ -98,8 +99,8 @@ def _of_key(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:
     key, kind = place[-1], error["type"]
     if kind == "extra_forbidden":
         if str(key).isdigit():  # {length: 1,2} is a length of 1 and a key 2
-            told = f"unknown key {quote(key)}: is it the rest of a decimal comma?"
-            return f"{told} write a point, 1.{key}"
+            question = f"unknown key {quote(key)}: is it the rest of a decimal comma?"
+            return f"{question} write a point, 1.{key}"
         return unknown_key(str(key), known_keys(model, data, place[:-1]))
     if kind == "missing":
         return f"{key} is missing: add it{_meaning(key)}"

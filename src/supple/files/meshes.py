@@ -70,7 +70,7 @@ def _whole(path: str, _: float) -> Mesh:
         loaded: Any = trimesh.load(path, force="mesh", skip_materials=True)
         vertices = np.asarray(loaded.vertices, np.float64)
         faces = np.asarray(loaded.faces, np.int64)
-    except Exception as problem:  # noqa: BLE001 - a library's own, told as one sentence
+    except Exception as problem:  # noqa: BLE001 - a library's own, reported as one sentence
         said = " ".join(str(problem).split())[:120] or type(problem).__name__
         raise SuppleError(f"the mesh {path} cannot be read: {said}") from None
     if not len(faces) or not np.isfinite(vertices).all():

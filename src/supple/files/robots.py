@@ -1,4 +1,4 @@
-"""Robot files: `load`, `loads` and `dump`. Every fault of a file is told at once, with its line."""
+"""Robot files: `load`, `loads` and `dump`. All faults of a file are reported, with their lines."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def load(
             beside = os.fspath(sidecar)
             own = read_yaml(_text(beside), beside)
             if not isinstance(own.data, Mapping):
-                told = "this is not a sidecar: keys such as flexible: come first"
-                raise RobotError([told], beside)
+                fault_sentence = "this is not a sidecar: keys such as flexible: come first"
+                raise RobotError([fault_sentence], beside)
             bends = validate_data(Sidecar, own.data, own.lines, beside, own.faults)
         return _with_sidecar(text, bends, name, lenient)
     document = read_yaml(text, name)
@@ -253,8 +253,10 @@ def _robot(document: Document, where: str) -> Robot:
         raise RobotError([f"this is {what}, not a robot: keys such as name: come first"], where)
     version, architecture = data.get("supple", VERSION), data.get("architecture", "serial")
     if version != VERSION or isinstance(version, bool):
-        told = f"supple is {quote(version)}: this release reads format version {VERSION}"
-        raise RobotError([f"{told}; write supple: {VERSION}{at.get('supple', '')}"], where)
+        fault_sentence = f"supple is {quote(version)}: this release reads format version {VERSION}"
+        raise RobotError(
+            [f"{fault_sentence}; write supple: {VERSION}{at.get('supple', '')}"], where
+        )
     model: Any = None
     if isinstance(architecture, str):
         if architecture in DESCRIPTIONS:
@@ -264,14 +266,18 @@ def _robot(document: Document, where: str) -> Robot:
     if model is None:
         known = list(architectures())
         near = nearest(str(architecture), known)
-        told = f"architecture is {quote(architecture)}: it must be one of {', '.join(known)}"
+        fault_sentence = (
+            f"architecture is {quote(architecture)}: it must be one of {', '.join(known)}"
+        )
         hint = f"; did you mean '{near}'?" if near else ""
-        raise RobotError([told + hint + at.get("architecture", "")], where)
+        raise RobotError([fault_sentence + hint + at.get("architecture", "")], where)
     if "architecture" not in data and "links" not in data and {"upper", "lower"} & set(data):
         raise RobotError(["architecture is missing: for this robot add architecture: delta"], where)
     if "architecture" not in data and "closures" in data:
-        told = "architecture is missing: for a robot with closures add architecture: mechanism"
-        raise RobotError([told], where)
+        fault_sentence = (
+            "architecture is missing: for a robot with closures add architecture: mechanism"
+        )
+        raise RobotError([fault_sentence], where)
     robot: Robot = validate_data(model, data, document.lines, where, document.faults)
     return robot
 
@@ -328,8 +334,8 @@ def _text(name: str) -> str:
         raise SuppleError(not_found) from None
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or str(problem)
-        told = f"{quote(name)} cannot be read: {why[:1].lower()}{why[1:]}"
-        raise SuppleError(told) from None
+        fault_sentence = f"{quote(name)} cannot be read: {why[:1].lower()}{why[1:]}"
+        raise SuppleError(fault_sentence) from None
     if len(raw) > BYTES_LIMIT:
         raise RobotError(["the file is larger than 1 MB: this is not a robot file"], name)
     if b"\0" in raw:

@@ -27,8 +27,9 @@ Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 SAME_TIME_FRACTION = 1e-9  # of a period: times nearer than this are one
 MIN_STEPS_PER_TIME_CONSTANT = 8  # steps within the time constant of a current loop at least
-SATURATED_SHARE = 0.9  # of the samples: a joint that asks for more than its limit in them is told
-FEW_SAMPLES = 20  # of a run, in which nothing is told of that
+# A joint whose effort exceeds its limit in more than this part of the samples is reported
+SATURATED_SHARE = 0.9
+FEW_SAMPLES = 20  # in runs with fewer samples it is not reported
 OTHER_DELAY = 0.01  # of a period: a delay that differs by more is another one
 MAX_SAMPLES = 20_000_000  # samples of one run
 
@@ -117,26 +118,26 @@ class SampledDrive:
 
         And a law that was designed for another delay than it runs with.
         """
-        told = []
+        messages = []
         law, given = self.given.law, self.given
         designed = law.delay if isinstance(law, LinearController) else None
         if designed is not None and abs(designed - given.delay) > OTHER_DELAY * given.period:
-            told.append(
+            messages.append(
                 f"this law was designed for efforts that come {designed:g} s late and runs with a "
                 f"delay of {given.delay:g} s: give both the same, such as "
                 f"supple.lqg(.., period={given.period:g}, delay={given.delay:g})"
             )
         if self.samples < FEW_SAMPLES or self.limit is None:
-            return told
+            return messages
         for name, count, limit in zip(names, self.at_limit, self.limit, strict=True):
             part = count / self.samples
             if part > SATURATED_SHARE:
-                told.append(
+                messages.append(
                     f"joint {name} asks for more than its effort limit {limit:g} in {part:.0%} of "
                     "the samples: the loop hardly controls it; give a larger limit, lower gains "
                     "or a slower move"
                 )
-        return told
+        return messages
 
     @property
     def longest(self) -> float:

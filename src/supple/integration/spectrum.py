@@ -417,8 +417,8 @@ def _mode_shares(
     for part in made:
         whole, own = part.sum(axis=0), part[:, : len(drives)]
         whole = np.maximum(whole[: len(drives)], whole[len(drives) :].max(initial=0.0))
-        told = whole > 1e-9 * largest
-        most = np.maximum(most, (own[:, told] / whole[told]).max(axis=1, initial=0.0))
+        significant = whole > 1e-9 * largest
+        most = np.maximum(most, (own[:, significant] / whole[significant]).max(axis=1, initial=0.0))
     return most
 
 

@@ -134,7 +134,7 @@ def as_time_function(given: Input | Feedback, duration: float, dt: float) -> Inp
             if looks >= MAX_SCAN_POINTS:
                 return given
             looks *= 4
-    except (SuppleError, KeyboardInterrupt):  # told when the run gets there
+    except (SuppleError, KeyboardInterrupt):  # reported when the run gets there
         return given
     # How fast it is between its jumps: what they add is taken away
     smooth = values.copy()
@@ -146,7 +146,7 @@ def as_time_function(given: Input | Feedback, duration: float, dt: float) -> Inp
 
 
 def _remembers(f: Callable[[Array], Array], t: Array, values: Array) -> bool:
-    """Whether a function of time says something else when it is asked again; that is told."""
+    """Whether a function of time returns something else when called again, which is reported."""
     other = (f(t) != values).any(axis=1)
     if other.any():
         warnings.warn(

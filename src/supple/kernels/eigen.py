@@ -5,10 +5,10 @@ while its masses spread over many decades: a heavy tool on a soft link beside a 
 the mass is given by a root, M = B' B, whose rows are as large as the mass they stand for, and the
 problem is turned over: with K = G' G, the largest singular values 1/omega of B G^-1 are found.
 Jacobi's method after a QR decomposition with pivots keeps the small ones as accurate as the large
-ones; reducing M to tridiagonal form would lose eps (omega_k / omega_1)^2. Frequencies alone, which
-are most of what is asked, are found by bidiagonalisation where that loses little, eps omega_k /
-omega_1: it takes a fifth of the time. Motions without stiffness are told by their exact zeros in K,
-not by a small eigenvalue. Source: [Drmac2008].
+ones; reducing M to tridiagonal form would lose eps (omega_k / omega_1)^2. Frequencies alone, the
+most frequent request, are found by bidiagonalisation where that loses little, eps omega_k /
+omega_1: it takes a fifth of the time. Motions without stiffness are recognised by their exact zeros
+in K, not by a small eigenvalue. Source: [Drmac2008].
 """
 
 from __future__ import annotations

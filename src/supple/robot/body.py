@@ -88,8 +88,8 @@ class Material(Description):
             return "transverse_modulus is given without layup: it is that of a laminate's plies"
         if nu is not None and not -1 < nu <= 0.5:
             bound = "greater than -1" if nu <= -1 else "at most 0.5"
-            told = "(above -1, up to 0.5, such as 0.3)"
-            return f"poisson_ratio is {nu:g}: it must be {bound} {told}"
+            allowed_range = "(above -1, up to 0.5, such as 0.3)"
+            return f"poisson_ratio is {nu:g}: it must be {bound} {allowed_range}"
         if nu is not None and self.shear_modulus is not None:
             return "poisson_ratio and shear_modulus are both given: give one of them"
         return None

@@ -50,12 +50,16 @@ class SerialRobot(Robot):
                 known = [n for n, j in joints.items() if j.type != "fixed" and j.mimic is None]
                 word = "is no link" if other is None else "has no coordinate of its own"
                 allowed = f"joints that have one are those of {', '.join(known)}" if known else ""
-                told = f"mimic follows '{mimic.joint}', which {word}: {allowed or 'none has'}"
-                problems.append((("links", i, "joint"), told))
+                problem_sentence = (
+                    f"mimic follows '{mimic.joint}', which {word}: {allowed or 'none has'}"
+                )
+                problems.append((("links", i, "joint"), problem_sentence))
         for i, link in enumerate(self.links if not problems else ()):
             if (span := self.limits(link)) is not None and span[0] >= span[1]:
-                told = "limits of this joint and of those that follow it have nothing in common"
-                problems.append((("links", i, "joint"), told))
+                problem_sentence = (
+                    "limits of this joint and of those that follow it have nothing in common"
+                )
+                problems.append((("links", i, "joint"), problem_sentence))
         if problems:
             raise faults(problems)
         return self
@@ -72,19 +76,20 @@ class SerialRobot(Robot):
 
     @property
     def coupling(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """G (jointed, moving) and c (jointed,): all joints stand at G theta + c; None: at theta."""
+        """G (jointed, moving), c (jointed,): joint coordinates G theta + c; None: theta itself."""
 
-        def made() -> tuple[np.ndarray, np.ndarray] | None:
-            each, own = self.jointed, [link.name for link in self.moving]
-            if len(own) == len(each):
+        def compute() -> tuple[np.ndarray, np.ndarray] | None:
+            jointed = self.jointed
+            moving = [link.name for link in self.moving]
+            if len(moving) == len(jointed):
                 return None
-            how = [link.joint.mimic or Mimic(joint=link.name) for link in each]
-            G = np.zeros((len(each), len(own)))
-            for row, other in enumerate(how):
-                G[row, own.index(other.joint)] = other.multiplier
-            return G, np.array([other.offset for other in how])
+            rules = [link.joint.mimic or Mimic(joint=link.name) for link in jointed]
+            G = np.zeros((len(jointed), len(moving)))
+            for row, rule in enumerate(rules):
+                G[row, moving.index(rule.joint)] = rule.multiplier
+            return G, np.array([rule.offset for rule in rules])
 
-        return cached_for_robot(self, "coupling", made)
+        return cached_for_robot(self, "coupling", compute)
 
     def joint_coordinates(self, theta: Any, rate: bool = False) -> Any:
         """Return the coordinates (.., jointed) of all joints at theta (.., moving), or rates."""

@@ -45,8 +45,8 @@ class Visual(Description):
     def _problem(self) -> str | None:
         given = [key for key in SHAPES if getattr(self, key) is not None]
         if len(given) != 1:
-            told = " and ".join(given) or "none of them"
-            return f"a visual is one of {', '.join(SHAPES)}: {told} is given"
+            given_keys = " and ".join(given) or "none of them"
+            return f"a visual is one of {', '.join(SHAPES)}: {given_keys} is given"
         if self.colour is not None and not all(0 <= part <= 1 for part in self.colour):
             return f"colour is {list(self.colour)}: give red, green and blue from 0 to 1"
         return None
