@@ -176,7 +176,13 @@ FAMILY = {  # a description of its own, where its links stand, the section its f
     "kuo-delta": {"robot.delta", "architectures.delta", "structure.delta", "sections"},
 }
 OPEN = {"equations.chain_functions", "equations.chains.end_coordinates"}
-CLOSURES = {"architectures.assembling", "structure.general", "robot.closure", "equations.closed"}
+CLOSURES = {
+    "architectures.assembling",
+    "architectures.hanging",
+    "structure.general",
+    "robot.closure",
+    "equations.closed",
+}
 CLOSURES |= {"equations.chains.limbs", "equations.chains.balls"}
 CLOSURES |= {"kernels.elimination", "kernels.jets"}
 
