@@ -360,6 +360,67 @@ def test_splines_cost_hardly_more_than_collocation(monkeypatch: pytest.MonkeyPat
     assert by_splines.effort < 1.03 * by_collocation.effort
 
 
+@pytest.mark.slow
+def test_a_fastest_move_of_many_coordinates_is_found() -> None:
+    """Refused after 13 s: states that did not satisfy the equations were taken for moves.
+
+    The fastest straight line of the robot that does not bend is what a plan may not be far from.
+    """
+    model = supple.build(supple.load("two-arms"), supple.AssumedModes(1))
+    start = [0.00213, 0.60468, -1.28578, 0.60436, -1.2556]
+    end = [-0.046, 0.72022, -1.27621, 0.55335, -1.5052]
+    limit = [0.83468, 17.393, 9.67094, 25.5597, 1.82048]
+    found = supple.plan(model, start, end, effort_limit=limit)
+    line = supple.effort_limited(model, [start, end], effort_limit=limit)
+    assert found.duration < 1.1 * line.duration
+    assert (np.abs(found.tau) <= np.array(limit) * (1 + 1e-9)).all()
+    last = replayed(found)
+    assert last[:5] == pytest.approx(end, abs=0.002)
+    assert np.abs(last[20:25]).max() < 0.01 * np.abs(found.qd[:, :5]).max()
+
+
+def test_a_quadratic_programme_with_equations() -> None:
+    """A quadratic programme of 300 equations came back as no step at all.
+
+    Least |x|^2 / 2 - x_1 with x_1 + .. + x_n = 1 and x_1 <= 0.3: the others share what is left.
+    """
+    from supple.studies.drive.spline_moves import _solve_quadratic
+
+    n = 8
+    rows = np.stack([np.ones(n), np.eye(n)[0]])
+    low, high = np.array([1.0, -1e20]), np.array([1.0, 0.3])
+    x, multipliers = _solve_quadratic(np.eye(n), -np.eye(n)[0], rows, low, high, equations=1)
+    assert x == pytest.approx([0.3] + [0.1] * (n - 1), abs=1e-12)
+    assert np.abs(multipliers) == pytest.approx([0.8], abs=1e-9)
+    rows = rows[[0, 1, 1]]
+    low = np.array([1.0, -1e20, 0.5])
+    high = np.array([1.0, 0.3, 1e20])
+    with pytest.raises(supple.SuppleError, match="no step"):
+        _solve_quadratic(np.eye(n), np.zeros(n), rows, low, high, equations=1)
+
+
+@pytest.mark.slow
+def test_a_move_of_a_stiff_loop_is_found_by_splines() -> None:
+    """Refused after 60 s of search by collocation."""
+    model = supple.build(supple.load("four-bar"), supple.AssumedModes(1))
+    found = supple.plan(model, [1.0493], [1.3175], effort_limit=0.2651, search_time=10.0)
+    line = supple.effort_limited(model, [[1.0493], [1.3175]], effort_limit=0.2651)
+    assert found.duration < 1.2 * line.duration
+    assert np.abs(found.tau).max() <= 0.2651 * (1 + 1e-9)
+    assert replayed(found)[0] == pytest.approx(1.3175, abs=0.002)
+
+
+def test_links_that_would_bend_by_more_than_their_length() -> None:
+    """Refused after 6 s, as a miss by 127 %; now before any search."""
+    model = supple.build(supple.load("di-castri-two-link"), supple.AssumedModes(1))
+    with pytest.raises(
+        supple.SuppleError, match=r"1 s are too short for link link1.*times its length.*4\.98 s"
+    ):
+        supple.plan(model, [0, 0], [0.3, 0.2], 1.0, search_time=20.0)
+    found = supple.plan(model, [0, 0], [0.3, 0.2], 3.0)
+    assert replayed(found)[:2] == pytest.approx([0.3, 0.2], abs=1e-3)
+
+
 def test_a_search_ends_with_its_time() -> None:
     model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(2))
     with pytest.raises(supple.SuppleError, match=r"0\.05 s of search.*search_time"):

@@ -29,6 +29,7 @@ from ...architectures.kinds import architecture_of
 from ...arguments import brief, checked, number, reals, whole_number
 from ...control.shaping import Samples
 from ...control.trajectories import LAWS, TrajectoryWithDetails
+from ...equations.chains.link_fields import link_deflection
 from ...equations.closed.coupled import ClosedFunctions
 from ...equations.equilibrium import slopes_at_rest, standing, static_state
 from ...equations.model import Model
@@ -69,6 +70,7 @@ SAMPLES_OF_AN_INTERVAL = 8  # of smooth efforts, which are linear between these
 SMALL_PART = 1 / 16  # of a move, in which the equations are nearly linear
 HOPELESS = 0.5  # a residual that no correction of the end will mend
 CORRECTIONS = 3  # of the end of the move by what its replay missed
+COLLOCATION_SHARE = 0.4  # of the time of a search, after which splines are tried
 MANY_FOR_COLLOCATION = 12  # coordinates of models that are planned by splines
 LEAST_SAMPLES = 400  # of a move by splines
 MOST_SPLINE_STEPS = 60
@@ -76,7 +78,13 @@ FEW_STEPS = 10  # from a motion that is nearly the answer
 TIGHTENINGS = 2  # of efforts that pass their limits between the Gauss points
 SMALL_EXCESS = 1e-3  # of efforts, which are cut off
 AIM_WANTED = 1e-4  # a residual that is aimed for by corrections of a move by splines
+LARGEST_BEND = 1.0  # of a link over its length, by loads on a small part of the move
+SMOOTHNESS = (1.0, 1.4, 2.0)  # of splines of the joints, tried until fast modes are calm
 STOP_MARGIN = 2e-3  # of the travel, by which joints stay away from their stops
+
+
+class TooShortError(SuppleError):
+    """Even the fastest move takes longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -689,11 +697,13 @@ class _Planner:
                     found[f"limits of joint {names[joint]}"] = away / half
         return found
 
-    def too_short(self, duration: float, fastest: float, used: Mapping[str, float]) -> SuppleError:
+    def too_short(
+        self, duration: float, fastest: float, used: Mapping[str, float]
+    ) -> TooShortError:
         """Return what to raise where even the fastest move, which uses limits so far, is longer."""
         full = [word for word, share in used.items() if share > 0.99]
         in_the_way = " and ".join(full) if full else "no single limit"
-        return SuppleError(
+        return TooShortError(
             f"no such move exists: {duration:g} s are too short for the limits"
             f"{self._limited_words()}; the fastest move found takes {fastest:.4g} s, and "
             f"{in_the_way} is in the way; give more time, effort or deflection"
@@ -788,9 +798,28 @@ class _Planner:
     def make_plan(self, duration: float | None) -> Plan:
         """Return the plan, replayed on as many pieces as that needs, or say why there is none."""
         if self.by_splines:
-            move, residual = _BySplines(self).best_move(duration)
-            self._check_residual(residual, len(move.t) - 1, move.duration)
-            return self._as_plan(move, "effort" if duration else "time", residual)
+            return self._plan_by_splines(duration)
+        end_of_search = self.deadline
+        self.deadline -= (1 - COLLOCATION_SHARE) * self.search_time
+        try:
+            return self._plan_by_collocation(duration)
+        except TooShortError:
+            raise
+        except SuppleError as refusal:
+            self.deadline = end_of_search
+            try:
+                return self._plan_by_splines(duration)
+            except SuppleError:
+                raise refusal from None
+
+    def _plan_by_splines(self, duration: float | None) -> Plan:
+        """The plan by splines of the joints."""
+        move, residual = self._spline_move(duration)
+        self._check_residual(residual, len(move.t) - 1, move.duration)
+        return self._as_plan(move, "effort" if duration else "time", residual)
+
+    def _plan_by_collocation(self, duration: float | None) -> Plan:
+        """The plan by collocation, on as many pieces as its replay needs."""
         found, residual = self._refine(self._first_solution(duration), duration)
         if self.task.held_at_ends:
             # Modes that are not resolved ring too much: smoother efforts excite them less
@@ -800,6 +829,26 @@ class _Planner:
         self._check_residual(residual, found.motion.pieces, found.motion.duration)
         move = self._candidate(found.motion)
         return self._as_plan(move, "effort" if duration else "time", residual)
+
+    def _spline_move(self, duration: float | None) -> tuple[_Candidate, float]:
+        """The move by splines, and how far its replay is off.
+
+        Where fast modes ring so much that the move is missed, splines of the joints are smoother.
+        """
+        best: tuple[_Candidate, float] | None = None
+        for smoothness in SMOOTHNESS:
+            try:
+                found = _BySplines(self, smoothness).best_move(duration)
+            except SuppleError:
+                if best is None:
+                    raise
+                break
+            if best is None or found[1] < best[1]:
+                best = found
+            if best[1] <= RESIDUAL_BOUND:
+                break
+        assert best is not None
+        return best
 
     def _check_residual(self, residual: float, pieces: int, duration: float) -> None:
         """Refuse efforts that do not make the move."""
@@ -821,7 +870,9 @@ class _Planner:
         """The move on the pieces that the frequencies ask for."""
         if duration is None:
             return self._fastest()
-        found = self._least_effort(self._guess(duration, self._choose_grid(duration)))
+        guess = self._guess(duration, self._choose_grid(duration))
+        self._check_bending(guess)
+        found = self._least_effort(guess)
         return found if found.success else self._from_fastest(found, duration)
 
     def _refine(self, found: Solution, duration: float | None) -> tuple[Solution, float]:
@@ -894,6 +945,29 @@ class _Planner:
         if not found.success:
             raise self._refusal(found)
         return found
+
+    def _check_bending(self, guess: CollocatedMotion) -> None:
+        """Refuse a duration in which links would have to bend by more than their lengths."""
+        chain = self.model.chain
+        q = guess.z[:, : self.model.size]
+        name = ""
+        most = 0.0
+        for i, link in enumerate(chain.links):
+            own = chain.own(i)
+            if link.slide is not None or not link.inv.count or len(own) < link.inv.count:
+                continue
+            bent = link_deflection(link, q[:, own], 1.0, self.model.stiffening)
+            share = float(np.linalg.norm(bent, axis=-1).max()) / float(link.inv.length)
+            if share > most:
+                most = share
+                name = link.name
+        if most > LARGEST_BEND:
+            T = guess.duration
+            raise TooShortError(
+                f"{T:.4g} s are too short for link {name}: it would have to bend by about "
+                f"{most:.2g} times its length{self._softness(T)}; give about "
+                f"{T * np.sqrt(most / LARGEST_BEND):.2g} s or more, a shorter way, or stiffer links"
+            )
 
     def _softness(self, duration: float) -> str:
         """What to add to a refusal of a move that is short for its soft links."""
@@ -1042,8 +1116,9 @@ class _Planner:
 class _BySplines:
     """Plan with smooth joints that fast modes follow."""
 
-    def __init__(self, planner: _Planner) -> None:
+    def __init__(self, planner: _Planner, smoothness: float = 1.0) -> None:
         self.planner = planner
+        self.smoothness = smoothness
 
     def _programme(
         self,
@@ -1061,6 +1136,7 @@ class _BySplines:
             limits,
             refinement,
             joint_intervals,
+            self.smoothness,
             planner.check_time,
         )
 
@@ -1130,7 +1206,7 @@ class _BySplines:
         programme, found = self._within_limits(programme, free_duration)
         replay = self.planner.replay(found)
         for refinement in (2, 4):
-            if replay.residual <= RESIDUAL_WANTED:
+            if replay.residual <= RESIDUAL_WANTED or not replay.residual < HOPELESS:
                 break
             try:
                 finer = self._programme(

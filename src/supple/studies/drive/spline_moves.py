@@ -48,12 +48,13 @@ SLOW_PERIODS = 16.0  # modes of fewer periods in the move are slow
 MOST_JOINT_INTERVALS = 48
 LEAST_INTERVALS = 24
 INTERVALS_OF_A_PERIOD = 3  # of slow modes
+FASTER_BY = 2.0  # frequencies of fast modes over those of slow ones
+MOST_SLOW_UNKNOWNS = 200  # of modes that are resolved in order to divide them so
 TIME_SMOOTHING = 1e-3  # weight of squared efforts beside the duration
 CONVERGED = 2e-4  # relative gain that ends a search
 KEPT = 5e-4  # by which part a limit may be passed at the end of a search
 SETTLING_STEPS = 8
-SETTLED = 1e-6  # last change of the coordinates over the travel of the joints
-NEARLY_SETTLED = 1e-4  # the same where it falls no more
+SETTLED = 1e-8  # last change of the coordinates over the travel of the joints
 LARGEST_STEP = 2.0  # of the joints, over their travel
 HALVINGS = 8
 MOST_DAMPING = 1e3
@@ -83,6 +84,22 @@ class MoveLimits:
         """Return no limits at all."""
         wide = np.full(len(self.effort), np.inf)
         return MoveLimits(wide, wide, -wide, wide)
+
+
+def _dividing_periods(periods: Array) -> float:
+    """Return how many periods in the move divide slow modes from fast ones.
+
+    Splines that are fine enough for the slow modes must not be able to swing as the fast ones do:
+    these would resonate with them instead of following their loads. So modes are divided where
+    the next one is faster by FASTER_BY, if few have to be resolved for that.
+    """
+    ordered = np.sort(periods)
+    slow = int((ordered < SLOW_PERIODS).sum())
+    while 0 < slow < len(ordered) and ordered[slow] < FASTER_BY * ordered[slow - 1]:
+        slow += 1
+        if slow * INTERVALS_OF_A_PERIOD * ordered[slow - 1] > MOST_SLOW_UNKNOWNS:
+            return SLOW_PERIODS
+    return float(ordered[slow]) if slow < len(ordered) else np.inf
 
 
 class SplineBasis:
@@ -239,6 +256,7 @@ class SplineProgramme:
         limits: MoveLimits,
         refinement: int = 1,
         joint_intervals: int | None = None,
+        smoothness: float = 1.0,
         check_time: Callable[[], None] = lambda: None,
     ) -> None:
         self.model = model
@@ -253,7 +271,7 @@ class SplineProgramme:
         # Modes with joints held: slow ones are unknowns, fast ones follow
         frequencies, modes = self._held_modes()
         periods = frequencies * duration / (2 * np.pi)
-        slow = periods < SLOW_PERIODS
+        slow = periods < _dividing_periods(periods)
         order = np.concatenate([np.flatnonzero(slow), np.flatnonzero(~slow)]).astype(int)
         self.shapes = np.eye(n)
         self.shapes[k:, k:] = modes[:, order]
@@ -263,12 +281,15 @@ class SplineProgramme:
         self.fast_count = n - self.lead
         self.slow_periods = float(periods[slow].max(initial=0.0))
 
-        # Splines of the joints, and finer ones of all modes
+        # Splines of the joints, and finer ones of all modes where slow ones need them
+        needed = INTERVALS_OF_A_PERIOD * self.slow_periods
         if joint_intervals is None:
             wanted = float(periods[~slow].min(initial=MOST_JOINT_INTERVALS))
-            joint_intervals = int(np.clip(wanted, SLOW_PERIODS, MOST_JOINT_INTERVALS))
-        needed = max(LEAST_INTERVALS, INTERVALS_OF_A_PERIOD * self.slow_periods, joint_intervals)
-        parts = int(np.ceil(needed / joint_intervals))
+            wanted = float(np.clip(wanted, SLOW_PERIODS, MOST_JOINT_INTERVALS))
+            wanted /= smoothness
+            parts = max(1, round(needed / wanted))
+            joint_intervals = int(np.ceil(max(needed, wanted) / parts))
+        parts = int(np.ceil(needed / joint_intervals)) or 1
         self.joint_basis = SplineBasis(joint_intervals)
         self.basis = SplineBasis(joint_intervals * parts * refinement)
         self.inner = slice(FIXED, self.basis.count - FIXED)
@@ -445,16 +466,17 @@ class SplineProgramme:
         """Coefficients that satisfy the equations, and efforts; None if they are not found nearby.
 
         Newton's method with the slopes of a motion nearby: fast modes follow their loads, the slow
-        rows are met by the least change of the unknowns.
+        rows are met by the least change of the unknowns. A small change that does not fall is no
+        answer: efforts depend on the curvature of all coordinates, and are off by much more.
         """
         before = np.inf
         for step in range(SETTLING_STEPS):
             y, size, tau = self._newton_step(y, pace, linear)
             if not np.isfinite(size):
                 return None
-            if size < SETTLED or (size > 0.3 * before and size < NEARLY_SETTLED):
+            if size < SETTLED:
                 return y, tau
-            if step > 2 and size > 0.9 * before:
+            if step > 2 and size > 0.5 * before:
                 return None
             before = size
         return None
@@ -685,10 +707,11 @@ class _Step:
         H = np.zeros((m + 1, m + 1))
         H[:m, :m] = curvature
         H[m, m] = 1e-2
-        found, multipliers = _solve_quadratic(H, np.append(gradient, penalty), rows, least, most)
+        gradients = np.append(gradient, penalty)
+        found, multipliers = _solve_quadratic(H, gradients, rows, least, most, equations=at)
         self.x = found[:m]
         self.slack = float(max(found[m], 0.0))
-        self.multipliers = float(np.abs(multipliers[at:-2]).sum())
+        self.multipliers = float(np.abs(multipliers[:-2]).sum())
         before = programme._violation(limits, low, high)
         self.merit = self.merit_of(tau, programme.pace, before)
         drop = -(gradient @ self.x) - 0.5 * self.x @ curvature @ self.x
@@ -703,12 +726,29 @@ class _Step:
 
 
 def _solve_quadratic(
-    H: Array, gradient: Array, rows: Array, low: Array, high: Array
+    H: Array, gradient: Array, rows: Array, low: Array, high: Array, equations: int
 ) -> tuple[Array, Array]:
-    """Return x of the least x' H x / 2 + g' x with low <= A x <= high, and multipliers."""
+    """Return x of the least x' H x / 2 + g' x with low <= A x <= high, and multipliers.
+
+    The first rows are `equations`; they are met by a change in their row space, and the quadratic
+    programme is that of what is free beside it. Multipliers are those of the other rows.
+    """
     import casadi as ca
 
-    shape = {"h": ca.Sparsity.dense(*H.shape), "a": ca.Sparsity.dense(*rows.shape)}
-    solver = ca.conic("step", "daqp", shape, {"error_on_fail": False})
-    found = solver(h=H, g=gradient, a=rows, lba=low, uba=high)
-    return np.array(found["x"]).ravel(), np.array(found["lam_a"]).ravel()
+    basis, triangle = np.linalg.qr(rows[:equations].T, mode="complete")
+    within = basis[:, :equations]
+    free = basis[:, equations:]
+    met = within @ np.linalg.solve(triangle[:equations].T, low[:equations])
+    bounded = rows[equations:]
+    matrices = {"h": free.T @ H @ free, "a": bounded @ free}
+    shapes = {name: ca.Sparsity.dense(*matrix.shape) for name, matrix in matrices.items()}
+    vectors = {"g": free.T @ (gradient + H @ met)}
+    vectors |= {"lba": low[equations:] - bounded @ met, "uba": high[equations:] - bounded @ met}
+    for name in ("daqp", "qrqp"):
+        quiet = {"print_iter": False, "print_header": False} if name == "qrqp" else {}
+        solver = ca.conic("step", name, shapes, {"error_on_fail": False, **quiet})
+        found = solver(**matrices, **vectors)
+        if solver.stats()["success"]:
+            x = met + free @ np.array(found["x"]).ravel()
+            return x, np.array(found["lam_a"]).ravel()
+    raise SuppleError("no step that improves the move was found")
