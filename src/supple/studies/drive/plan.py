@@ -871,7 +871,8 @@ class _Planner:
         if duration is None:
             return self._fastest()
         guess = self._guess(duration, self._choose_grid(duration))
-        self._check_bending(guess)
+        if not np.isfinite(self.limits["effort"]).any():  # else these may be what is in the way
+            self._check_bending(guess)
         found = self._least_effort(guess)
         return found if found.success else self._from_fastest(found, duration)
 
