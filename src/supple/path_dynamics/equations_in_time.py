@@ -25,6 +25,7 @@ from .small_motion import Matrices, SmallMotion, State
 __all__ = ["MAX_MATRIX_UNKNOWNS", "EquationsAlongPath", "LoadInTime", "Path", "changes"]
 
 Array = NDArray[np.float64]
+PART_K, PART_MOTOR_K = 2, 7  # among M, C, K, F, tip, and M, C, K, F of the motors' rows
 SERIES_TOLERANCE = 1e-9  # of the largest entry: what a series may be off
 MAX_SERIES = 60  # series tried for one path; beyond them its equations are asked as they come
 CHUNK = 1_000_000  # numbers of one matrix in the steps worked out together
@@ -348,14 +349,17 @@ def changes(along: EquationsAlongPath, t: Array, x: Array, other: Array, stop: f
 def _series(values: Array, shapes: list[tuple[int, ...]]) -> Array | None:
     """The series through values at nodes if it has those in between, the last ones.
 
-    Each of M, C, K, F .. to its largest entry; M also bounds rounding.
+    Each of M, C, K, F .. to its largest entry; M also bounds rounding. The motors' rows of K are
+    what is left when springs are taken off, so that they are known to the rounding of K only.
     """
     nodes, between = values[: -len(BETWEEN)], values[-len(BETWEEN) :]
     n = len(nodes)
     cuts = np.cumsum([0, *(int(np.prod(s)) for s in shapes)])
     parts = [slice(a, b) for a, b in pairwise(cuts)]
     sizes = [np.abs(between[:, part]).max(initial=0.0) for part in parts]
+    rounding_of_K = 4 * np.finfo(float).eps * sizes[PART_K]
     sizes = [SERIES_TOLERANCE * max(size, 1e-3 * sizes[0]) for size in sizes]
+    sizes[PART_MOTOR_K] = max(sizes[PART_MOTOR_K], rounding_of_K)
 
     def close(x: Array) -> bool:
         pairs = zip(parts, sizes, strict=True)
