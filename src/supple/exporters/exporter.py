@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.kinds import architecture_of
 from ..arguments import Check
 from ..beams.basis import AssumedModes, Basis, FiniteElements, per_link
 from ..equations.equilibrium import assembled_pose, standing
@@ -18,7 +19,6 @@ from ..equations.model import Model
 from ..errors import SuppleError
 from ..files.disk import check_place, make_folder
 from ..robot import Robot
-from ..structure import as_mechanism
 
 __all__ = [
     "Exporter",
@@ -160,23 +160,17 @@ def has_loops_or_branches(robot: Robot) -> bool:
     Natural shapes of a link with a body at its end have next to no moment there, so that they
     converge slowly under such loads. Elements have every end load exactly.
     """
-    written = as_mechanism(robot)
-    if written.closures:
-        return True
-    carriers = []
-    before = "base"
-    for link in written.links:
-        carriers.append(link.parent or before)
-        before = link.name
-    return any(carriers.count(name) > 1 for name in carriers if name != "base")
+    form = architecture_of(robot).form
+    carriers = [parent for parent in form.parents if parent >= 0]
+    return bool(form.closures) or len(set(carriers)) < len(carriers)
 
 
 def model_rule(robot: Robot, basis: Basis | None) -> str:
     """Return the sentence that says which basis makes the error of an exported Model smaller."""
     if isinstance(basis, AssumedModes) and not has_loops_or_branches(robot):
-        most = max(per_link(basis.count, i) for i in range(len(as_mechanism(robot).links)))
+        most = max(per_link(basis.count, i) for i in range(len(architecture_of(robot).form.links)))
         return f"It is that of the Model: basis=supple.AssumedModes({max(2 * most, 2)}) lessens it."
-    finer = 4 if as_mechanism(robot).planar else 2
+    finer = 4 if architecture_of(robot).planar else 2
     if isinstance(basis, FiniteElements):
         finer = 2 * (basis.count if isinstance(basis.count, int) else max(basis.count))
     return (

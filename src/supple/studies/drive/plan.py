@@ -61,6 +61,7 @@ MOST_UNKNOWNS = 14_000  # coordinates times pieces that are tried
 KEPT = 1e-6  # by which part limits may be passed
 REPLAY_SAMPLES = 200
 MOST_MORE_PERIODS = 2  # by which intervals of smooth efforts are made longer
+SHORTEST_DURATION = 1e-6  # s
 DRIFT = 20.0  # a part of the duration in which speed left at the end counts as error
 AFFORDABLE = 2000  # coordinates times pieces with which modes are resolved at first
 MANY_COORDINATES = 10  # from which states are eliminated
@@ -255,6 +256,11 @@ def plan(
     speed = _limit("speed_limit", speed_limit, model, "speed_limit")
     if duration is None and not np.isfinite(effort).all():
         raise SuppleError("the fastest move needs effort_limit: without it there is none")
+    if duration is not None and duration < SHORTEST_DURATION:
+        raise SuppleError(
+            f"duration is {duration:g} s: no robot moves in less than {SHORTEST_DURATION:g} s, "
+            "give seconds"
+        )
     limits = {"effort": effort, "speed": speed, "deflection": deflection_limit}
     limits["stress"] = stress_limit
     with _shown_search(search_time, progress) as report:
