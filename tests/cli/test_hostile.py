@@ -192,7 +192,8 @@ class Pause:
         if name == {name!r}:
             sys.meta_path.remove(self)
             print("now", flush=True)
-            for _ in range(int(100 * {seconds})):  # a signal just before one long sleep waits for its end
+            # In short pieces: a signal just before one long sleep would wait for its end
+            for _ in range(int(100 * {seconds})):
                 time.sleep(0.01)
 
 sys.meta_path.insert(0, Pause())
