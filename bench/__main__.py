@@ -112,10 +112,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--strict", action="store_true", help="a missed goal fails the run, too")
     parser.add_argument("--page", type=Path, help="write the page and its pictures here, too")
     asked = parser.parse_args(arguments)
-    names, before = chosen(asked.names), surroundings()
+    names = chosen(asked.names)
+    before = surroundings()
     say = (lambda *_: None) if asked.json else lambda *words: print(*words, flush=True)
     say(f"Median of {3 if asked.quick else 5} rounds, one thread. {before}\n")
-    reports, faults = {}, {}
+    reports = {}
+    faults = {}
     for name in names:
         reports[name], fault = attempt(name, asked.quick)
         faults |= {name: fault} if fault else {}

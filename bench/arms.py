@@ -58,7 +58,8 @@ def rotation(axes: np.ndarray, angles: np.ndarray) -> np.ndarray:
     K = np.zeros((len(axes), 3, 3))
     K[:, (2, 0, 1), (1, 2, 0)] = axes
     K[:, (1, 2, 0), (2, 0, 1)] = -axes
-    s, c = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
+    s = np.sin(angles)[:, None, None]
+    c = np.cos(angles)[:, None, None]
     return np.eye(3) + s * K + (1 - c) * (K @ K)
 
 

@@ -35,10 +35,12 @@ def tasks() -> dict[str, Callable[[], Any]]:
     rng = np.random.default_rng(1)
     names = ("industrial-3", "theodore-rrp", "kuo-delta", "five-bar", "de-luca-two-link")
     arm, slid, delta, five, two = (supple.load(name) for name in names)
-    spatial, free = supple.load("two-arms"), arm.with_("planar", False)
+    spatial = supple.load("two-arms")
+    free = arm.with_("planar", False)
     theta = rng.uniform(-1, 1, (1000, 3))
     turned = rng.uniform(-0.5, 0.5, (200, len(supple.modes(spatial, count=1).theta)))
-    lengths, places = rng.uniform(-0.3, 0.3, (200, 3)), rng.uniform(-0.05, 0.05, (200, 3))
+    lengths = rng.uniform(-0.3, 0.3, (200, 3))
+    places = rng.uniform(-0.05, 0.05, (200, 3))
     lengths[:, 2] += 0.9 * slid.links[-1].length - 0.3
     places[:, 2] += 0.6
     built = {robot.name: supple.build(robot, supple.AssumedModes(2)) for robot in (arm, two, slid)}
@@ -48,7 +50,8 @@ def tasks() -> dict[str, Callable[[], Any]]:
     q["kuo-delta"][:3] = -0.4
 
     def forward(name: str, batch: int = 0) -> Callable[[], Any]:
-        model, at = (built | loops)[name], q[name]
+        model = (built | loops)[name]
+        at = q[name]
         many = np.tile(at, (batch, 1)) if batch else at
         efforts = np.zeros((*many.shape[:-1], model.joints))
         return lambda: model.forward_dynamics(many, 0 * many, efforts)

@@ -59,8 +59,10 @@ def frequencies(quick: bool) -> Report:
 
 def stroke(quick: bool) -> Report:
     """0.8 s of inverted U: the kineto-elasto model at 1 ms, and MuJoCo's sprung pieces."""
-    path, damping = supple.InvertedU(), supple.Proportional(0.0, BETA)
-    single, twist = stiff(), stiff(**{"lower.rods": "twist"})
+    path = supple.InvertedU()
+    damping = supple.Proportional(0.0, BETA)
+    single = stiff()
+    twist = stiff(**{"lower.rods": "twist"})
     pair = stiff(**{"lower.rods": "parallelogram", "lower.spacing": 0.08})
     racers = {
         f"supple, {name}, n = 2": Contestant(
@@ -91,7 +93,8 @@ def stroke(quick: bool) -> Report:
         warnings.simplefilter("error", supple.SmallRangeWarning)
         timings, answers = measure(racers, 3 if quick else REPEATS)
     ours = answers["supple, parallelograms, n = 2"]
-    more, off = {}, {}
+    more = {}
+    off = {}
     for name in [key for key in racers if not key.startswith("supple")]:
         t, moved = answers[name]
         rows = np.minimum(np.searchsorted(t, ours.t[1:] - 1e-9), len(t) - 1)
@@ -127,7 +130,8 @@ def coupled(quick: bool) -> Report:
     kuo = supple.load("kuo-delta")
     pair = {"lower.rods": "parallelogram", "lower.spacing": 0.08}
     kinds = {"single": kuo, "twist": kuo.with_("lower.rods", "twist"), "pairs": kuo.with_(pair)}
-    path, racers = supple.InvertedU(), {}
+    path = supple.InvertedU()
+    racers = {}
     for name, robot in kinds.items():
         for n in (1,) if quick else (1, 2):
             model = supple.build(robot, supple.AssumedModes(n))
@@ -165,7 +169,8 @@ def coupled(quick: bool) -> Report:
 
 def equal_error(quick: bool) -> Report:
     """The stroke to 1 % of the platform's peak, each engine beside a finer run of its own."""
-    path, racers = supple.InvertedU(), {}
+    path = supple.InvertedU()
+    racers = {}
     pair = stiff(**{"lower.rods": "parallelogram", "lower.spacing": 0.08})
     led = supple.PlatformPath(pair, path)
     law = supple.Decoupling(100.0, 20.0)
@@ -190,7 +195,8 @@ def equal_error(quick: bool) -> Report:
     except ImportError:
         missing.append("MuJoCo")
     timings, answers = measure(racers, 1 if quick else 3)
-    at, off = np.linspace(0.02, 0.8, 40), {}
+    at = np.linspace(0.02, 0.8, 40)
+    off = {}
     for name, answer in answers.items():
         own = moved(answer) if name.startswith("supple") else answer
         both = [

@@ -44,7 +44,8 @@ class _Tree:
         return len(self.types) - 1
 
     def body(self, link: int, beam: Beam, length: float) -> None:
-        m, spin = beam.m * length, beam.rIp * length
+        m = beam.m * length
+        spin = beam.rIp * length
         across = max(m * length**2 / 12, spin)
         self.masses[link] = m
         self.inertias[link] = np.diag([spin, across, across])
@@ -71,7 +72,11 @@ class ExudynDelta:
     def __init__(
         self, robot: DeltaRobot, path: Trajectory, n: int, beta: float, step: float
     ) -> None:
-        self.robot, self.path, self.n, self.beta, self.step = robot, path, n, beta, step
+        self.robot = robot
+        self.path = path
+        self.n = n
+        self.beta = beta
+        self.step = step
 
     def run(self) -> tuple[np.ndarray, np.ndarray]:
         """Return times and the platform's displacement from the rigid motion, (T, 3).
@@ -83,7 +88,8 @@ class ExudynDelta:
 
         container = exu.SystemContainer()
         mbs = container.AddSystem()
-        start, rest = self.path(0.0)[0], 1.0
+        start = self.path(0.0)[0]
+        rest = 1.0
         trees = self._assemble(exu, eu, mbs, start)
         out: list[np.ndarray] = []
 
@@ -120,15 +126,18 @@ class ExudynDelta:
         return t, moved - self.path(t)[0]
 
     def _assemble(self, exu: Any, eu: Any, mbs: Any, start: np.ndarray) -> list[Any]:
-        robot, at = self.robot, delta.place(self.robot, start)
+        robot = self.robot
+        at = delta.place(self.robot, start)
         body = robot.platform.body
         inertia = eu.RigidBodyInertia(body.mass, np.diag(body.inertia), [0, 0, 0])
         made = mbs.CreateRigidBody(
             inertia=inertia, referencePosition=list(start), gravity=list(robot.gravity)
         )
         self._node = mbs.GetObjectParameter(made, "nodeNumber")
-        upper, lower = beam_of(robot, robot.upper), beam_of(robot, robot.lower)
-        half, trees = (robot.lower.spacing or 0.0) / 2, []
+        upper = beam_of(robot, robot.upper)
+        lower = beam_of(robot, robot.lower)
+        half = (robot.lower.spacing or 0.0) / 2
+        trees = []
         for leg in range(3):
             tree = _Tree()
             phi1, phi2, phi3 = at.phi[0, leg]

@@ -62,7 +62,9 @@ class MujocoDelta:
     ) -> None:
         import mujoco
 
-        self.robot, self.path, self.step = robot, path, step
+        self.robot = robot
+        self.path = path
+        self.step = step
         self.model = mujoco.MjModel.from_xml_string(_xml(robot, path(0.0)[0], n, beta, step))
         self.data = mujoco.MjData(self.model)
         self.theta0 = delta.inverse(robot, path(0.0)[0])[0, :, 0]
@@ -77,12 +79,14 @@ class MujocoDelta:
         """Return times and the platform's displacement from the rigid motion, (T, 3)."""
         import mujoco
 
-        m, d = self.model, self.data
+        m = self.model
+        d = self.data
         d.qpos[:], d.qvel[:] = self.start
         t = np.arange(1, round(self.path.duration / self.step) + 1) * self.step
         theta = delta.inverse(self.robot, self.path(t)[0])[..., 0] - self.theta0
         wanted = theta + 1e-3 * np.gradient(theta, self.step, axis=0)  # kv / kp
-        place, out = m.body("platform").id, np.empty((len(t), 3))
+        place = m.body("platform").id
+        out = np.empty((len(t), 3))
         for k in range(len(t)):
             d.ctrl[:] = wanted[k]
             mujoco.mj_step(m, d)
@@ -92,11 +96,13 @@ class MujocoDelta:
 
 def _xml(robot: DeltaRobot, position: np.ndarray, n: int, beta: float, step: float) -> str:
     at = delta.place(robot, position)
-    upper, lower = beam_of(robot, robot.upper), beam_of(robot, robot.lower)
+    upper = beam_of(robot, robot.upper)
+    lower = beam_of(robot, robot.lower)
     half = (robot.lower.spacing or 0.0) / 2
     bodies = equal = drives = ""
     for leg in range(3):
-        R_u, R_l = at.R_upper[0, leg], at.R_lower[0, leg]
+        R_u = at.R_upper[0, leg]
+        R_l = at.R_lower[0, leg]
         y = R_l.T @ at.R_leg[leg, :, 1]
         rods = ""
         for side in (-half, half):

@@ -19,7 +19,8 @@ from .timing import REPEATS, Contestant, measure
 
 __all__ = ["BENCHES"]
 
-CALLS, QUICK_CALLS = 2000, 300
+CALLS = 2000
+QUICK_CALLS = 300
 EXUDYN_STEPS = 200
 
 
@@ -50,7 +51,8 @@ def bound(model: supple.Model) -> Callable[[], object]:
 def peers(n: int, count: int) -> tuple[dict[str, Contestant], list[Check], list[str]]:
     """Pinocchio, MuJoCo and Exudyn on a rigid chain of n joints; which of them are not there."""
     found: dict[str, Contestant] = {}
-    answers, missing = [], []
+    answers = []
+    missing = []
     for name, make in (("Pinocchio ABA, rigid", pinocchio_chain), ("MuJoCo, rigid", mujoco_chain)):
         try:
             call, answer = make(n)
@@ -73,7 +75,8 @@ def forward(links: int) -> Callable[[bool], Report]:
     """A bench of one evaluation at 3 x links coordinates."""
 
     def bench(quick: bool) -> Report:
-        count, n = QUICK_CALLS if quick else CALLS, 3 * links
+        count = QUICK_CALLS if quick else CALLS
+        n = 3 * links
         plain = supple.build(arm(links), supple.AssumedModes(2))
         c = supple.build(arm(links), supple.AssumedModes(2), compiled=True)
         others, checks, missing = peers(n, count)

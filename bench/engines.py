@@ -8,7 +8,8 @@ import numpy as np
 
 __all__ = ["exudyn_chain", "mujoco_chain", "pinocchio_chain"]
 
-LENGTH, MASS = 0.3, 0.5
+LENGTH = 0.3
+MASS = 0.5
 Call = Callable[[], object]
 
 
@@ -16,7 +17,8 @@ def pinocchio_chain(n: int) -> tuple[Call, Callable[[], np.ndarray]]:
     """Return a call of Pinocchio's ABA on a chain of n rods, and its answer."""
     import pinocchio as pin
 
-    model, parent = pin.Model(), 0
+    model = pin.Model()
+    parent = 0
     model.gravity.linear = np.zeros(3)
     rod = pin.Inertia(MASS, np.array([LENGTH / 2, 0, 0]), MASS * LENGTH**2 / 12 * np.eye(3))
     for i in range(n):

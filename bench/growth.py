@@ -21,7 +21,8 @@ from .timing import Contestant, Timing, measure
 
 __all__ = ["BENCHES"]
 
-LINKS, QUICK_LINKS = (1, 2, 3, 6, 12, 25, 50), (1, 2, 3, 6, 12)
+LINKS = (1, 2, 3, 6, 12, 25, 50)
+QUICK_LINKS = (1, 2, 3, 6, 12)
 SHORT = 6  # links up to which the peer's spectral elements confirm the answer
 BATCH, QUICK_BATCH = 500, 100  # the same for every arm: a call's own cost is shared alike
 SLOPE = 1.1  # what is called linear, in view of caches and a busy machine
@@ -53,7 +54,8 @@ def exponent(links: Sequence[int], seconds: Sequence[float]) -> float:
 def kernel(robot: supple.SerialRobot, thetas: np.ndarray) -> Contestant:
     """The compiled search alone, a unit being one evaluation of K(omega) and its count."""
     structure = structure_of(robot, thetas)
-    tree, guess = structure.tree(), 100.0
+    tree = structure.tree()
+    guess = 100.0
     evaluations = int(natural_frequencies(tree, 10, 0, guess).evaluations.sum())
     return Contestant(lambda: natural_frequencies(tree, 10, 0, guess), evaluations)
 

@@ -28,8 +28,10 @@ from .timing import Timing
 
 __all__ = ["BENCHES", "spatial_arm", "tower"]
 
-LINKS, QUICK_LINKS = (2, 4, 8, 16, 32, 64), (2, 4, 8)
-LOOPS, QUICK_LOOPS = (1, 2, 4, 8, 16), (1, 2)
+LINKS = (2, 4, 8, 16, 32, 64)
+QUICK_LINKS = (2, 4, 8)
+LOOPS = (1, 2, 4, 8, 16)
+QUICK_LOOPS = (1, 2)
 LONGEST = 60  # s that one size may take
 SLOPE = 1.3  # what is called linear, in view of fixed costs and caches
 MOTION = 0.1  # s
@@ -82,7 +84,8 @@ def tower(n: int) -> supple.Robot:
         if i == 1:
             right["mount"] = {"xyz": [0.3, 0, 0]}
         else:  # both stand within the beam below, away from its ends
-            post["at"], stay["at"] = 0.1, 0.2
+            post["at"] = 0.1
+            stay["at"] = 0.2
         span = 0.3 if i == 1 else 0.1
         beam = {
             "name": f"beam{i}",

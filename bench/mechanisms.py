@@ -33,7 +33,9 @@ def bound(model: supple.Model) -> tuple[Callable[[], object], np.ndarray]:
     inputs, outputs, run = model.functions.evaluator("forward_dynamics", near=True).buffers()
     q = model.chain.pose()
     followers = list(model.functions.loops.followers)  # type: ignore[attr-defined]
-    inputs[0][:], inputs[1][: model.joints], inputs[2][:] = q, 0.5, 0.1
+    inputs[0][:] = q
+    inputs[1][: model.joints] = 0.5
+    inputs[2][:] = 0.1
     inputs[3][:] = model.functions.tree_coordinates(q)[1][followers]
     return run, outputs[0]
 
@@ -42,11 +44,14 @@ def pinocchio_five_bar() -> tuple[Callable[[], object], Callable[[], np.ndarray]
     """Return a call of Pinocchio's constrained dynamics of the rigid five-bar, and its answer."""
     import pinocchio as pin
 
-    given, model, ends = robot(True), pin.Model(), []
+    given = robot(True)
+    model = pin.Model()
+    ends = []
     model.gravity.linear = np.asarray(given.gravity, float)
     section = 8e-3 * 20e-3 * 7850
     for i, link in enumerate(given.links):
-        length, up = link.length or 0.0, given.parents[i]
+        length = link.length or 0.0
+        up = given.parents[i]
         at = np.array(link.joint.mount.xyz)
         at[0] += (given.links[up].length or 0.0) * (up >= 0)
         place = pin.SE3(np.eye(3), at)
@@ -60,23 +65,28 @@ def pinocchio_five_bar() -> tuple[Callable[[], object], Callable[[], np.ndarray]
             load = pin.Inertia(given.payload.mass, np.zeros(3), np.zeros((3, 3)))
             model.appendBodyToJoint(joint, load, pin.SE3(np.eye(3), end))
         ends.append((joint, pin.SE3(np.eye(3), np.array([length, 0.0, 0.0]))))
-    ties, kept = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    ties = pin.StdVec_RigidConstraintModel()
+    kept = pin.StdVec_RigidConstraintData()
     (a, at_a), (b, at_b) = ends[1], ends[3]
     tie = pin.RigidConstraintModel(
         pin.ContactType.CONTACT_3D, model, a, at_a, b, at_b, pin.ReferenceFrame.LOCAL
     )
     ties.append(tie)
     kept.append(tie.createData())
-    data, settings = model.createData(), pin.ProximalSettings(1e-12, 1e-12, 20)
+    data = model.createData()
+    settings = pin.ProximalSettings(1e-12, 1e-12, 20)
     pin.initConstraintDynamics(model, data, ties, kept)
     twin = supple.build(robot(True), supple.AssumedModes(1))
     q = twin.chain.pose()
-    z, rate = twin.functions.tree_coordinates(q)[1], twin.functions.evaluator("drift")
+    z = twin.functions.tree_coordinates(q)[1]
+    rate = twin.functions.evaluator("drift")
     order = [0, 2, 1, 3]  # z lists motors first
     zd = np.concatenate([np.full(2, 0.5), np.zeros(2)])
     followers = list(twin.functions.loops.followers)  # type: ignore[attr-defined]
     zd[followers] = rate(q, np.full(2, 0.5))[0]
-    x, v, tau = z[order], zd[order], np.array([0.1, 0.0, 0.1, 0.0])
+    x = z[order]
+    v = zd[order]
+    tau = np.array([0.1, 0.0, 0.1, 0.0])
 
     def call() -> np.ndarray:
         return np.asarray(pin.constraintDynamics(model, data, x, v, tau, ties, kept, settings))
@@ -87,7 +97,8 @@ def pinocchio_five_bar() -> tuple[Callable[[], object], Callable[[], np.ndarray]
 def five_bar(quick: bool) -> Report:
     """One evaluation, flexible and rigid, interpreted and as generated C."""
     count = QUICK_CALLS if quick else CALLS
-    flexible, stiff = supple.AssumedModes(2), supple.AssumedModes(1)
+    flexible = supple.AssumedModes(2)
+    stiff = supple.AssumedModes(1)
     models = {
         "supple, 10 coordinates": supple.build(robot(False), flexible),
         "supple, 10 coordinates, C": supple.build(robot(False), flexible, compiled=True),
@@ -96,7 +107,9 @@ def five_bar(quick: bool) -> Report:
     }
     calls = {name: bound(model) for name, model in models.items()}
     racers = {name: repeated(call, count) for name, (call, _) in calls.items()}
-    checks, missing, goals = [], [], []
+    checks = []
+    missing = []
+    goals = []
     try:
         call, answer = pinocchio_five_bar()
         racers[PINOCCHIO] = repeated(call, count)

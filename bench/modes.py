@@ -24,10 +24,14 @@ from .timing import Contestant, Timing, measure
 __all__ = ["BENCHES"]
 
 COUNT = 10
-BATCH, QUICK_BATCH = 10_000, 1_000
-POSES, QUICK_POSES = 40, 5
-MESHES, DEGREES = (4, 8, 16), (8, 12)
-EXACT, SINGLE = "supple exact, batch", "supple exact, one call each"
+BATCH = 10_000
+QUICK_BATCH = 1_000
+POSES = 40
+QUICK_POSES = 5
+MESHES = (4, 8, 16)
+DEGREES = (8, 12)
+EXACT = "supple exact, batch"
+SINGLE = "supple exact, one call each"
 PRECISE = 1e-6  # error up to which a peer counts as a peer of the exact answer
 
 

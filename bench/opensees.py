@@ -46,7 +46,9 @@ class OpenSeesArm:
     """Natural frequencies of an arm by `elements` equal elements per link."""
 
     def __init__(self, ops: ModuleType, arm: PlainArm, elements: int) -> None:
-        self.ops, self.arm, self.elements = ops, arm, elements
+        self.ops = ops
+        self.arm = arm
+        self.elements = elements
         self.solver = SOLVERS[0]
         theta = np.full(len(arm.beams), 0.7)
         self.solver = min(SOLVERS, key=lambda solver: self._trial(theta, solver))
@@ -76,7 +78,11 @@ class OpenSeesArm:
 
     def _planar(self, theta: np.ndarray) -> None:
         """A = 1, E = EA and so on: with I/A from EI/EA rotary inertia comes out as rho I."""
-        ops, node, x, y, n = self._start(2, 3), 0, 0.0, 0.0, self.elements
+        ops = self._start(2, 3)
+        node = 0
+        x = 0.0
+        y = 0.0
+        n = self.elements
         ops.geomTransf("Linear", 1)
         angles = np.cumsum(theta)
         for b, (mass, inertia), c, s in zip(
@@ -89,13 +95,18 @@ class OpenSeesArm:
             numbers = (b.EA, b.kGA[0], 1.0, b.EI[0] / b.EA, 1.0, 1, "-mass", b.m, "-cMass")
             for _ in range(n):
                 node += 1
-                x, y = x + c * b.L / n, y + s * b.L / n
+                x = x + c * b.L / n
+                y = y + s * b.L / n
                 ops.node(node, x, y)
                 ops.element("ElasticTimoshenkoBeam", node, node - 1, node, *numbers)
             ops.mass(node, mass, mass, inertia)
 
     def _spatial(self, theta: np.ndarray) -> None:
-        ops, node, p, R, n = self._start(3, 6), 0, np.zeros(3), np.eye(3), self.elements
+        ops = self._start(3, 6)
+        node = 0
+        p = np.zeros(3)
+        R = np.eye(3)
+        n = self.elements
         turns = self.arm.turns(theta)
         for i, (b, (mass, inertia)) in enumerate(zip(self.arm.beams, self.arm.tips, strict=True)):
             R = R @ turns[i]

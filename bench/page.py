@@ -88,7 +88,8 @@ def page(run: Mapping[str, Any], folder: str = "performance") -> str:
         if document["rows"]:
             lines += [f"Time per {document['unit']}:\n", *table(document), ""]
         for goal in document["goals"]:
-            verdict, numbers = "met" if goal["met"] else "MISSED", (goal["value"], goal["limit"])
+            verdict = "met" if goal["met"] else "MISSED"
+            numbers = (goal["value"], goal["limit"])
             lines.append(f"- {verdict}: {goal['text']}: {numbers[0]:.3g}, goal {numbers[1]:.3g}")
         lines += [
             f"- {'right' if c['right'] else 'WRONG'}: {c['text']}" for c in document["checks"]
@@ -132,7 +133,9 @@ def _accuracy(axes: Any, rows: list[dict[str, Any]]) -> None:
     """A line a family of elements, each point marked with its number or degree."""
     families: dict[str, list[tuple[float, float, str]]] = {}
     for row in rows:
-        family, mark, error = row["name"], "", CERTIFIED
+        family = row["name"]
+        mark = ""
+        error = CERTIFIED
         if not row["name"].startswith("supple exact"):
             error = max(row["errors"])
             engine, kind = row["name"].split(", ")
@@ -178,7 +181,8 @@ def _shaking(axes: Any, rows: list[dict[str, Any]]) -> None:
     robots = list(dict.fromkeys(row["robot"] for row in rows))
     colours = {"zvd": "tab:orange", "scheduled": "tab:green", "optimised": "tab:blue"}
     for row in rows:
-        first, T = row["left"][0], row["duration"][0]
+        first = row["left"][0]
+        T = row["duration"][0]
         for method, left, duration in zip(
             row["methods"][1:], row["left"][1:], row["duration"][1:], strict=True
         ):

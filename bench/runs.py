@@ -21,7 +21,8 @@ ARMS = ("de-luca-two-link", "di-castri-two-link", "industrial-3")
 def arm_runs(name: str) -> dict[str, Run]:
     """A step and a bang-bang of the efforts, and a move under two laws; nothing else is said."""
     model = supple.build(supple.load(name), supple.AssumedModes(2))
-    rest, there = [0.0] * model.joints, np.linspace(0.5, 0.2, model.joints).tolist()
+    rest = [0.0] * model.joints
+    there = np.linspace(0.5, 0.2, model.joints).tolist()
     path = supple.PointToPoint(rest, there, 1.0)
     laws = {"pd": supple.JointPD(50.0, 5.0), "computed torque": supple.ComputedTorque()}
     return {
@@ -38,10 +39,8 @@ def arm_runs(name: str) -> dict[str, Run]:
 
 def sliding_runs() -> dict[str, Run]:
     """The arm with a link that slides out, under three laws and none."""
-    model, path = (
-        supple.build(supple.load("theodore-rrp"), supple.AssumedModes(2)),
-        NAMED["extension"],
-    )
+    model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(2))
+    path = NAMED["extension"]
     laws = {"decoupling": supple.Decoupling(), "computed torque": supple.ComputedTorque(),
             "pd": supple.JointPD(50.0, 5.0)}  # fmt: skip
     runs: dict[str, Run] = {

@@ -57,15 +57,14 @@ class ScipyArm:
 
     def matrices(self, theta: np.ndarray) -> np.ndarray:
         """Return K and M at a pose, (2, N, N), lower triangles."""
-        A, d = self.fixed.copy(), self.d
+        A = self.fixed.copy()
+        d = self.d
         for i, turn in enumerate(self.arm.turns(theta).transpose(0, 2, 1)):
             if i == 0:
                 continue
             Q = turn if d == 3 else block_diag(turn, turn)
-            node, link = (
-                slice(i * self.each - d, i * self.each),
-                slice(i * self.each, (i + 1) * self.each),
-            )
+            node = slice(i * self.each - d, i * self.each)
+            link = slice(i * self.each, (i + 1) * self.each)
             A[:, link, node] = self.columns[i] @ Q
             A[:, node, node] += Q.T @ self.corners[i] @ Q
         return A
@@ -118,14 +117,18 @@ def cubic_element(beam: Beam, l: float) -> np.ndarray:
 
 def _bending(beam: Beam, plane: int, l: float) -> np.ndarray:
     """K and M (2, 4, 4) over (v, psi, v, psi): the cubic that a static Timoshenko beam takes."""
-    EI, rI, f = beam.EI[plane], beam.rI[plane], 12 * beam.EI[plane] / (beam.kGA[plane] * l * l)
+    EI = beam.EI[plane]
+    rI = beam.rI[plane]
+    f = 12 * beam.EI[plane] / (beam.kGA[plane] * l * l)
     x, weight = np.polynomial.legendre.leggauss(4)
-    x, weight = (x + 1) / 2, weight * l / 2
+    x = (x + 1) / 2
+    weight = weight * l / 2
     v = [1 - 3 * x**2 + 2 * x**3 + f * (1 - x), l * (x - 2 * x**2 + x**3 + f / 2 * (x - x**2)),
          3 * x**2 - 2 * x**3 + f * x, l * (x**3 - x**2 + f / 2 * (x**2 - x))]  # fmt: skip
     psi = [6 / l * (x**2 - x), 1 - 4 * x + 3 * x**2 + f * (1 - x),
            6 / l * (x - x**2), 3 * x**2 - 2 * x + f * x]  # fmt: skip
-    V, P = np.array(v) / (1 + f), np.array(psi) / (1 + f)
+    V = np.array(v) / (1 + f)
+    P = np.array(psi) / (1 + f)
     K = EI / (l**3 * (1 + f)) * np.array(
         [[12, 6 * l, -12, 6 * l], [6 * l, (4 + f) * l**2, -6 * l, (2 - f) * l**2],
          [-12, -6 * l, 12, -6 * l], [6 * l, (2 - f) * l**2, -6 * l, (4 + f) * l**2]]

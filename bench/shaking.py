@@ -60,9 +60,14 @@ def tried(move: Move, periods: float) -> supple.Comparison:
 
 def shaking(quick: bool) -> Report:
     """Return what is left by each method, the worst of all payloads; two durations when quick."""
-    notes, goals, checks, measured = [], [], [], []
+    notes = []
+    goals = []
+    checks = []
+    measured = []
     for name, move in MOVES.items():
-        ratios, faster, equal = [], [], []
+        ratios = []
+        faster = []
+        equal = []
         for periods in PERIODS[: 2 if quick else None]:
             found = tried(move, periods)
             left = found.worst

@@ -105,7 +105,8 @@ def _moves(page: Any, count: int) -> list[dict[str, float]]:
     """What the page saw of every move of a drag to and fro."""
     page.evaluate(WATCH, WATCHED)
     box = page.locator("[role=slider]").nth(1).bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x = box["x"] + box["width"] / 2
+    y = box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
     moves = []

@@ -36,7 +36,8 @@ def bench(quick: bool) -> Report:
     law = supple.Decoupling(100, 20)
     rng = np.random.default_rng(1)
     q = np.tile([0.3, -0.4, 0.6, 1e-3, 0, 1e-3, 0], (STATES, 1))
-    qd, tau = rng.normal(size=(STATES, 7)), rng.normal(size=(STATES, 3))
+    qd = rng.normal(size=(STATES, 7))
+    tau = rng.normal(size=(STATES, 3))
 
     def run(model: supple.Model = slide, way: supple.Trajectory = path, **options: Any) -> Any:
         return supple.simulate(model, controller=law, trajectory=way, **options)

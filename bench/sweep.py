@@ -25,7 +25,8 @@ from .timing import Contestant, Timing, measure
 
 __all__ = ["BENCHES"]
 
-COUNT, DEGREE = 10, 12
+COUNT = 10
+DEGREE = 12
 PEER = f"scipy, 1 of degree {DEGREE} per link"
 FASTER = 50.0  # times the peer's rate
 MEMORY = 1e9  # bytes
@@ -57,13 +58,16 @@ class Sweep:
         many = min(self.many, 20_000) if quick else self.many
         thetas = poses(len(robot.links), many)
         table = {f"theta.{link.name}": thetas[:, i] for i, link in enumerate(robot.links)}
-        timings, answers = {}, {}
+        timings = {}
+        answers = {}
         for name, workers in (("supple, one thread", 1), ("supple, two threads", 2)):
-            wall, cpu = perf_counter(), process_time()
+            wall = perf_counter()
+            cpu = process_time()
             answers[name] = supple.sweep(
                 robot, "modes", sample=table, count=COUNT, workers=workers, progress=False
             )
-            wall, cpu = perf_counter() - wall, process_time() - cpu
+            wall = perf_counter() - wall
+            cpu = process_time() - cpu
             timings[name] = Timing((cpu / many,), (wall / many,), outside=workers > 1)
         # two threads are timed by the clock on the wall, which other work would make untrue
         alone = not timings["supple, one thread"].disturbed
@@ -76,7 +80,8 @@ class Sweep:
         peers, found = measure({PEER: Contestant(lambda: peer.batch(few), len(few))}, repeats=3)
         timings |= {name: Timing((t.seconds,), (median(t.wall),)) for name, t in peers.items()}
         one, two = (answers[name] for name in list(answers)[:2])
-        omega, width = one["omega"].values, one["width"].values
+        omega = one["omega"].values
+        width = one["width"].values
         off = float(abs(found[PEER] / omega[: len(few)] - 1).max())
         wide = int((width > 1e-9).any(axis=1).sum())
         ours = timings["supple, one thread"].seconds
@@ -114,7 +119,8 @@ class Sweep:
 
 def growth_modes(quick: bool) -> Report:
     """Batches of one arm with more and more modes."""
-    robot, counts = supple.load("industrial-3"), (1, 3, 10, 30) if quick else (1, 3, 10, 30, 100)
+    robot = supple.load("industrial-3")
+    counts = (1, 3, 10, 30) if quick else (1, 3, 10, 30, 100)
     many = poses(3, 200 if quick else 1000)
     racers = {
         f"{count} modes": Contestant(

@@ -68,9 +68,11 @@ def stopwatch(call: Callable[[], Any]) -> tuple[float, float, Any]:
     resting = gc.isenabled()
     gc.disable()
     try:
-        wall, cpu = perf_counter(), process_time()
+        wall = perf_counter()
+        cpu = process_time()
         answer = call()
-        cpu, wall = process_time() - cpu, perf_counter() - wall
+        cpu = process_time() - cpu
+        wall = perf_counter() - wall
     finally:
         if resting:
             gc.enable()

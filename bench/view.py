@@ -22,7 +22,8 @@ from .timing import Contestant, Timing, measure
 __all__ = ["BENCHES"]
 
 POSE = (0.0, 0.7853981633974483, 0.7853981633974483)
-PAGE_LIMIT, FRAME = 1.5e6, 1 / 60
+PAGE_LIMIT = 1.5e6
+FRAME = 1 / 60
 SERVES = "supple view, until it serves"
 SLIDER = "slider to Scene, three links"
 
@@ -48,7 +49,8 @@ def bench(quick: bool) -> Report:
     repeats = 3 if quick else 5
     starts = [serving() for _ in range(repeats + 1)][1:]
     seconds = tuple(s for s, _ in starts)
-    robot, delta = supple.load("industrial-3"), supple.load("kuo-delta")
+    robot = supple.load("industrial-3")
+    delta = supple.load("kuo-delta")
     here = supple.modes(robot, POSE, count=6)
     there = supple.modes(delta, position=[0.1, 0, 0.5], count=6)
     angles = iter(np.linspace(0.1, 2, 1000))
@@ -106,7 +108,8 @@ def drawn(robot: Any, found: Any, motion: np.ndarray) -> list[Check]:
     """Whether what the slider draws is what the library answers."""
     again = supple.modes(robot, (0.0, 0.1, POSE[2]), count=6)
     same = bool((found.omega == again.omega).all())
-    size, wanted = np.abs(motion[..., :3]).max(), np.abs(again.shape(21).displacement[2]).max()
+    size = np.abs(motion[..., :3]).max()
+    wanted = np.abs(again.shape(21).displacement[2]).max()
     return [
         Check("the slider's frequencies are the library's", same),
         Check("the drawn shape is the mode's", bool(np.isclose(size, wanted))),

@@ -106,7 +106,8 @@ def frequencies(seed: int, numbered: bool = True, missing: float = 0.0, foreign:
         for k in range(foreign):
             while np.abs(extra[k] / f[extra_pose[k]] - 1).min() < 0.03:
                 extra[k] = np.exp(rng.uniform(np.log(f.min()), np.log(f.max())))
-        pose, values = np.append(pose, extra_pose), np.append(values, extra)
+        pose = np.append(pose, extra_pose)
+        values = np.append(values, extra)
         mode = np.append(mode, np.zeros(foreign, int))
     order = rng.permutation(len(values))
     at = poses()[pose[order]]

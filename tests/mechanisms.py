@@ -31,7 +31,8 @@ def random_mechanism(seed: int) -> MechanismRobot:
     that it is shut there. Motors, passive joints of every type, springs, bodies, mixed theories.
     """
     rng = np.random.default_rng([20160, seed])
-    planar, loops = bool(rng.random() < 0.5), int(rng.integers(1, 5))
+    planar = bool(rng.random() < 0.5)
+    loops = int(rng.integers(1, 5))
     links = [_random_link(rng, i, planar) for i in range(int(rng.integers(3, 7)))]
     if all(link["theory"] == "rigid" for link in links):
         links[0] |= {"theory": "euler-bernoulli"}
@@ -48,7 +49,8 @@ def random_mechanism(seed: int) -> MechanismRobot:
 
 
 def _random_link(rng: np.random.Generator, i: int, planar: bool) -> dict[str, Any]:
-    L, thick = float(rng.uniform(0.2, 0.6)), float(rng.uniform(0.01, 0.03))
+    L = float(rng.uniform(0.2, 0.6))
+    thick = float(rng.uniform(0.01, 0.03))
     mount = {"xyz": [*rng.uniform(-0.2, 0.2, 2), 0.0 if planar else rng.uniform(-0.2, 0.2)]}
     mount["rpy"] = [0, 0, rng.uniform(-3, 3)] if planar else list(rng.uniform(-1.5, 1.5, 3))
     kinds = ["revolute", "revolute", "universal", "spherical", "prismatic", "fixed"]

@@ -127,9 +127,11 @@ def own_arm(links, theta, elements=10, free_root=False, hub=0.0):
     for link, angle, here in blocks:
         h = link.length / elements
         k, m = beam_matrices(link, h)
-        c, s = np.cos(angle), np.sin(angle)
+        c = np.cos(angle)
+        s = np.sin(angle)
         T = np.kron(np.eye(2), [[c, s, 0], [-s, c, 0], [0, 0, 1]])
-        k, m = T.T @ k @ T, T.T @ m @ T
+        k = T.T @ k @ T
+        m = T.T @ m @ T
         for a, b in itertools.pairwise(here):
             index = np.array([*a, *b])
             on = index >= 0

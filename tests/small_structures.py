@@ -31,7 +31,8 @@ def build(
     parts: Sequence[Part], closures: Sequence[ClosureRows] = (), planar: bool = False
 ) -> Structure:
     """Return the parts as a Structure of one configuration."""
-    segments, p = [], []
+    segments = []
+    p = []
     for i, part in enumerate(parts):
         where = np.zeros(3) if part.p is None else np.asarray(part.p, float)
         if part.p is None and part.parent >= 0:
@@ -88,9 +89,15 @@ def bar(
     planar: bool = False,
 ) -> Beam:
     """A rectangular steel bar; h in the x-y plane."""
-    E, rho, nu, kappa = 2.1e11, 7800.0, 0.3, 5 / 6
-    A, Iz, Iy = h * b, b * h**3 / 12, h * b**3 / 12
-    G, shear = E / (2 * (1 + nu)), theory == "timoshenko"
+    E = 2.1e11
+    rho = 7800.0
+    nu = 0.3
+    kappa = 5 / 6
+    A = h * b
+    Iz = b * h**3 / 12
+    Iy = h * b**3 / 12
+    G = E / (2 * (1 + nu))
+    shear = theory == "timoshenko"
     kGA = kappa * G * A if shear else inf
     EA = inf if theory == "inextensible" else E * A
     rI = (rho * Iz, rho * Iy) if shear else (0.0, 0.0)

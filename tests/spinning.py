@@ -36,5 +36,6 @@ def first_flapwise(spin: float) -> float:
             return a * d - b * c
 
         rest = mp.mpf("3.5160152685")
-        low, high = mp.sqrt(rest**2 + gamma**2) - 1e-6, mp.sqrt(rest**2 + 1.2 * gamma**2) + 1e-6
+        low = mp.sqrt(rest**2 + gamma**2) - 1e-6
+        high = mp.sqrt(rest**2 + 1.2 * gamma**2) + 1e-6
         return float(mp.findroot(determinant, (low, high), solver="anderson", tol=1e-24))

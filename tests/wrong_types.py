@@ -63,7 +63,8 @@ CUBE = supple.PointToPoint((0, 0), (0.1, 0), 0.05)
 SLIDE = supple.ParabolicBlends((0, 0, 0.3), (0.1, -0.1, 0.4), 0.2, 0.05)
 
 BEAM: dict[str, Any] = {"length": 0.5, "mass_per_length": 1.0, "bending_stiffness": 1.0}
-UPPER, LOWER = supple.UpperLink(**BEAM), supple.LowerLink(**BEAM)
+UPPER = supple.UpperLink(**BEAM)
+LOWER = supple.LowerLink(**BEAM)
 
 # Each with arguments that are right and cheap; one after another is then replaced.
 SCRATCH = tempfile.TemporaryDirectory()  # what is written on the way; removed at the end

@@ -32,7 +32,8 @@ payload: {mass: 5}
 print(supple.check(robot))
 
 # The lightest walls that keep every mode above 12 Hz over a box of poses
-boom, stick = "links.boom.section.wall", "links.stick.section.wall"
+boom = "links.boom.section.wall"
+stick = "links.stick.section.wall"
 poses = {"theta.stick": (-2.4, 2.4)}
 best = supple.optimise(
     robot,

@@ -15,7 +15,8 @@ import numpy as np
 import supple
 
 robot = supple.load("de-luca-two-link")
-pose, goal = [0.0, 0.5], [0.2, 0.3]
+pose = [0.0, 0.5]
+goal = [0.2, 0.3]
 model = supple.build(robot, supple.AssumedModes(2), damping=0.01)
 gauges = [supple.Encoder("link1"), supple.Encoder("link2")]
 gauges += [supple.Strain("link1"), supple.Strain("link2")]

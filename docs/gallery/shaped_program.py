@@ -19,7 +19,8 @@ s = 10 * x**3 - 15 * x**4 + 6 * x**5
 rows = np.column_stack([t, 30 * s, -20 * s, 40 * s])
 header = "t,link3 [deg],link2 [deg],link1 [deg]"
 np.savetxt("program.csv", rows, delimiter=",", header=header, comments="")
-start, end = [0.0, 0.0, 0.0], np.radians([40.0, -20.0, 30.0])
+start = [0.0, 0.0, 0.0]
+end = np.radians([40.0, -20.0, 30.0])
 
 # Shaped for the lowest mode under the servo
 servo = supple.JointPD(position_gain=[8e5, 2e5, 5e4], velocity_gain=[3e4, 6e3, 1e3])

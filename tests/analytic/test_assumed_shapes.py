@@ -41,8 +41,10 @@ def test_end_conditions_and_normalisation(load: EndLoad, kGA: float) -> None:
     assert inv.modal_mass == pytest.approx(0.35 * np.eye(3), abs=1e-9)
     assert (inv.P[1] > 0).all()
     w2 = frequencies(inv) ** 2
-    value, slope = shapes.at(0.7)[0], shapes.at(0.7, 1)[0]
-    v, psi = value[1], value[5]
+    value = shapes.at(0.7)[0]
+    slope = shapes.at(0.7, 1)[0]
+    v = value[1]
+    psi = value[5]
     moment = w2 * (load.about[2] * psi + load.moment * v)
     assert slope[5] == pytest.approx(moment, rel=1e-6, abs=1e-6 * np.abs(moment).max())
     force = w2 * (load.mass * v + load.moment * psi)
@@ -68,7 +70,8 @@ def test_planes_carry_their_own_sign() -> None:
     beam = Beam(1.0, 1.0, EI=(1.0, 2.0))
     shapes = assumed_shapes(beam, EndLoad(0.3, 0.1), 2)
     x = np.linspace(0, 1, 9)
-    value, slope = shapes.at(x), shapes.at(x, 1)
+    value = shapes.at(x)
+    slope = shapes.at(x, 1)
     assert np.allclose(value[:, 5], slope[:, 1])
     assert np.allclose(value[:, 4], -slope[:, 2])
     assert shapes.kinds == ("xy", "xy", "xz", "xz")

@@ -10,7 +10,8 @@ from scipy.optimize import fsolve
 import supple
 from supple.control.calm import CalmMove, Mode, calmest, left_by
 
-START, END = np.array([0.2]), np.array([1.2])
+START = np.array([0.2])
+END = np.array([1.2])
 
 
 def oscillator_left(move: supple.Trajectory, omega: float, zeta: float = 0.0) -> float:
@@ -30,7 +31,9 @@ def oscillator_left(move: supple.Trajectory, omega: float, zeta: float = 0.0) ->
 def test_what_is_left_is_that_of_an_oscillator(zeta: float) -> None:
     """Within the band no frequency leaves more than was allowed; limits are kept."""
     w = 2 * np.pi * 2.0
-    V, A, J = 2.0, 12.0, 300.0
+    V = 2.0
+    A = 12.0
+    J = 300.0
     move = calmest(START, END, [Mode(np.full(5, w), zeta)], (V, A, J), left=0.03, band=0.1)
     assert move.left <= 0.03
     for part in (0.9, 0.95, 1.0, 1.05, 1.1):
@@ -54,7 +57,8 @@ def test_the_fastest_is_the_analytic_bang_bang() -> None:
 
     With jumps a_i of s'' at t_i: sum a_i (T - t_i)^2 / 2 = 1, sum a_i cos w(t_i - T/2) = 0.
     """
-    w, A = 2 * np.pi * 1.5, 8.0
+    w = 2 * np.pi * 1.5
+    A = 8.0
 
     def conditions(z: np.ndarray) -> list[float]:
         t1, T = z
@@ -77,7 +81,9 @@ def test_the_fastest_is_the_analytic_bang_bang() -> None:
 
 def test_the_least_time_of_the_limits_alone() -> None:
     """With next to no vibration asked away: a trapezoid of acceleration, 1/V + V/A + A/J."""
-    V, A, J = 1.0, 5.0, 50.0
+    V = 1.0
+    A = 5.0
+    J = 50.0
     found = calmest(START, END, [Mode(np.full(3, 60.0))], (V, A, J), left=4.0)
     assert found.duration == pytest.approx(1 / V + V / A + A / J, rel=0.02)
 

@@ -49,5 +49,6 @@ def test_pairs_cost_little_more_than_simple_roots() -> None:
     guess = structure.known_numbers.guess
     found = natural_frequencies(structure.tree(), 10, 0, guess)
     assert np.median(found.evaluations) < 130  # 261 before pairs were looked for as pairs
-    lower, upper = found.omega[:, ::2], found.omega[:, 1::2]
+    lower = found.omega[:, ::2]
+    upper = found.omega[:, 1::2]
     assert (upper / lower - 1 <= found.width[:, ::2]).all()

@@ -23,7 +23,12 @@ from supple.robot import SerialRobot
 from supple.structure import Release, Structure, structure_of
 
 RELATIVE = 1e-10
-L, m, EI, EA, GJ, POLAR = 0.7, 2.0, 50.0, 3e4, 20.0, 1e-3
+L = 0.7
+m = 2.0
+EI = 50.0
+EA = 3e4
+GJ = 20.0
+POLAR = 1e-3
 COUNT = 8
 
 
@@ -209,9 +214,11 @@ def timoshenko(r: float, s: float) -> tuple[SerialRobot, float]:
 
 def huang(b: Any, r: float, s: float) -> tuple[Any, ...]:
     """cosh(b alpha), sinh(b alpha) / sqrt(1 - b^2 r^2 s^2), cos(b beta), sin(b beta)."""
-    r2, s2 = mpf(r) ** 2, mpf(s) ** 2
+    r2 = mpf(r) ** 2
+    s2 = mpf(s) ** 2
     root = mp.sqrt((r2 - s2) ** 2 + 4 / b**2)
-    alpha, beta = mp.sqrt((root - r2 - s2) / 2 + 0j), mp.sqrt((root + r2 + s2) / 2)
+    alpha = mp.sqrt((root - r2 - s2) / 2 + 0j)
+    beta = mp.sqrt((root + r2 + s2) / 2)
     edge = mp.sqrt(1 - b**2 * r2 * s2 + 0j)
     return mp.cosh(b * alpha), mp.sinh(b * alpha) / edge, mp.cos(b * beta), mp.sin(b * beta)
 
@@ -226,7 +233,8 @@ def test_timoshenko_cantilever(r: float, s: float) -> None:
 
     def equation(b: Any) -> Any:
         ch, sh, c, sn = huang(b, r, s)
-        r2, s2 = mpf(r) ** 2, mpf(s) ** 2
+        r2 = mpf(r) ** 2
+        s2 = mpf(s) ** 2
         return mp.re(2 + (b**2 * (r2 - s2) ** 2 + 2) * ch * c - b * (r2 + s2) * sh * sn)
 
     exact = _in_square_roots(equation, ours[-1])
@@ -243,7 +251,8 @@ def test_timoshenko_free_free(r: float, s: float) -> None:
 
     def equation(b: Any) -> Any:
         ch, sh, c, sn = huang(b, r, s)
-        r2, s2 = mpf(r) ** 2, mpf(s) ** 2
+        r2 = mpf(r) ** 2
+        s2 = mpf(s) ** 2
         factor = b * (b**2 * r2 * (r2 - s2) ** 2 + 3 * r2 - s2)
         return mp.re(2 - 2 * ch * c + factor * sh * sn)
 
@@ -276,12 +285,16 @@ def out_of_plane(robot: SerialRobot, theta: list[float], z: Any) -> Any:
     chi is the slope of w, so that the rotations are (phi, -chi) in link axes.
     """
     E, rho, h, b = (mpf(x) for x in (210e9, 7800.0, 0.03, 0.02))
-    G, A, I_y, I_p = E / (2 * mpf("1.3")), h * b, h * b**3 / 12, (b * h**3 + h * b**3) / 12
+    G = E / (2 * mpf("1.3"))
+    A = h * b
+    I_y = h * b**3 / 12
+    I_p = (b * h**3 + h * b**3) / 12
     J_t = mpf(supple.Rectangle.model_validate(SECTION).constants().J_t)
     timoshenko = robot.links[0].theory == "timoshenko"
     Y = [[mpf(int(i == j + 3)) for j in range(3)] for i in range(6)]
     for i, link in enumerate(robot.links):
-        c, s = mp.cos(mpf(theta[i])), mp.sin(mpf(theta[i]))
+        c = mp.cos(mpf(theta[i]))
+        s = mp.sin(mpf(theta[i]))
         Y = [Y[0], *_turned(Y[1], Y[2], c, s), Y[3], *_turned(Y[4], Y[5], c, s)]
         shear = 1 / (mpf(0.8) * G * A) if timoshenko else mpf(0)
         rotary = rho * I_y if timoshenko else mpf(0)

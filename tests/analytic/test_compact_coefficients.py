@@ -22,9 +22,15 @@ def test_coefficients_are_those_of_the_appendix(form):
     found = form.compact()
     n = {sympy.Symbol(word, real=True): value for word, value in form.values.items()}
     value = {str(symbol): number for symbol, number in n.items()}
-    l1, l2, m_p, J_p = value["l1"], value["l2"], value["m_t2"], value["J_t2zz"]
-    phi1, slope1, phi2 = value["phi1_y1"], value["psi1_z1"], value["phi2_y1"]
-    v21, w21 = value["v2_y1"], value["w2_y1"]
+    l1 = value["l1"]
+    l2 = value["l2"]
+    m_p = value["m_t2"]
+    J_p = value["J_t2zz"]
+    phi1 = value["phi1_y1"]
+    slope1 = value["psi1_z1"]
+    phi2 = value["phi2_y1"]
+    v21 = value["v2_y1"]
+    w21 = value["w2_y1"]
     turned = value["J_h2zz"] + value["Jo2"] + J_p + m_p * l2**2
     first = value["md2"] + m_p * l2  # m_2 d_2 + m_p l_2
     t_1 = phi1 - l1 * slope1  # per unit of delta_11

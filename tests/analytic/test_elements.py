@@ -82,11 +82,13 @@ def _textbook(beam: Beam, n: int, order: str) -> tuple[np.ndarray, np.ndarray]:
     ]
     shapes = np.linalg.inv(np.array(conditions))  # columns: polynomials of unit nodal values
     x, weights = np.polynomial.legendre.leggauss(8)
-    x, weights = l * (x + 1) / 2, weights * l / 2
+    x = l * (x + 1) / 2
+    weights = weights * l / 2
     N = (x[:, None] ** powers) @ shapes
     second = powers * (powers - 1) * x[:, None] ** np.maximum(powers - 2, 0)
     B = second @ shapes
-    m, k = beam.m * (N.T * weights) @ N, beam.EI[0] * (B.T * weights) @ B
+    m = beam.m * (N.T * weights) @ N
+    k = beam.EI[0] * (B.T * weights) @ B
     M, K = np.zeros((2, per * (n + 1), per * (n + 1)))
     for e in range(n):
         at = slice(per * e, per * (e + 2))
@@ -119,7 +121,8 @@ def test_constant_strains_are_exact(order: str, theory: str, n: int) -> None:
     """Patch test: pure stretch, twist and bending in both planes, everywhere along the link."""
     beam = bar(0.8, theory=theory)
     part = mesh(beam, n, order)
-    L, x = beam.L, np.linspace(0, beam.L, 11)
+    L = beam.L
+    x = np.linspace(0, beam.L, 11)
     zero = np.zeros_like(x)
     states = {
         0: ([x, zero, zero, zero, zero, zero], beam.EA),
@@ -148,7 +151,8 @@ def test_tip_loads_deflect_exactly(order: str, theory: str, n: int, slenderness:
     L = beam.L
     expected = np.diag([L / beam.EA, 0, 0, L / beam.GJ, 0, 0])
     for (v, psi, sign), EI, kGA in zip(((1, 5, 1), (2, 4, -1)), beam.EI, beam.kGA, strict=True):
-        expected[v, v], expected[psi, psi] = L**3 / (3 * EI) + L / kGA, L / EI
+        expected[v, v] = L**3 / (3 * EI) + L / kGA
+        expected[psi, psi] = L / EI
         expected[v, psi] = expected[psi, v] = sign * L**2 / (2 * EI)
     found = part.end @ _solve(part.stiffness, part.end.T)
     scale = np.diag(1 / np.sqrt(np.where(expected > 0, expected, 1).diagonal()))
@@ -165,19 +169,22 @@ def test_shear_force_and_moment_balance_under_a_tip_load() -> None:
                 w = _solve(part.stiffness, part.end[row])
                 found = part.resultants(x) @ w
                 expected = np.zeros((7, 6))
-                expected[:, row], expected[:, moment] = 1, sign * (1 - x)
+                expected[:, row] = 1
+                expected[:, moment] = sign * (1 - x)
                 assert found == pytest.approx(expected, abs=1e-9)
 
 
 def test_fields_are_the_integrals_of_the_strains() -> None:
     """v' = psi_z + Q_y/kGA, w' = -psi_y + Q_z/kGA, psi' = M/EI, u' = N/EA, phi' = T/GJ."""
     beam = bar(1.0, 0.2, 0.1)
-    x, h = np.linspace(0.013, 0.987, 17), 1e-5
+    x = np.linspace(0.013, 0.987, 17)
+    h = 1e-5
     for order in ORDERS:
         part = mesh(beam, 3, order)
         w = np.random.default_rng(1).standard_normal(part.size)
         slope = (part.field(x + h) - part.field(x - h)) @ w / (2 * h)
-        u, r = part.field(x) @ w, part.resultants(x) @ w * part.compliances(x)
+        u = part.field(x) @ w
+        r = part.resultants(x) @ w * part.compliances(x)
         expected = r.copy()
         expected[:, 1] += u[:, 5]
         expected[:, 2] -= u[:, 4]

@@ -58,7 +58,8 @@ def test_a_notch_does_not_excite_its_mode(ratio: float) -> None:
 
 def test_a_low_pass_answers_a_step_as_its_closed_form() -> None:
     """A straight rise over one sample is a step for the rest: 1 - (1 + w t) exp(-w t)."""
-    rate, f = 1e4, 3.0
+    rate = 1e4
+    f = 3.0
     y = supple.filtered(np.r_[0.0, np.ones(20)], rate, "low-pass", f)
     t = np.arange(len(y)) / rate - 0.5 / rate  # the middle of the rise
     w = 2 * np.pi * f

@@ -74,7 +74,10 @@ def test_mathematical_and_compound_pendulum() -> None:
 
 
 def test_double_pendulum() -> None:
-    m1, m2, l1, l2 = 2.0, 3.0, 0.8, 1.1
+    m1 = 2.0
+    m2 = 3.0
+    l1 = 0.8
+    l2 = 1.1
     robot = pendulum([rod("one", m1, l1, 0.0, l1), rod("two", m2, l2, 0.0, l2)])
     # M x'' + K x = 0 in absolute angles, both masses at the ends of massless rods
     M = np.array([[(m1 + m2) * l1**2, m2 * l1 * l2], [m2 * l1 * l2, m2 * l2**2]])
@@ -130,7 +133,8 @@ def test_load_below_a_flexible_boom_equals_the_linearised_model() -> None:
 
 @pytest.mark.parametrize(("part", "stands"), [(0.999, True), (1.001, False)])
 def test_column_buckles_under_its_own_weight(part: float, stands: bool) -> None:
-    EI, L = 20.0, 3.0
+    EI = 20.0
+    L = 3.0
     weight = 7.837347 * EI / L**3 * part  # N/m, Greenhill's column
     link = {
         "name": "column",

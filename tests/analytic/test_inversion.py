@@ -40,7 +40,8 @@ def test_against_a_fourier_inverse() -> None:
     path = supple.PointToPoint([0.0], [1e-3], 1.0, "septic")
     found = supple.invert(model, path, window=(-1.5, 2.5))
     n = model.size
-    M, K = model.mass_matrix(np.zeros(n)), model.stiffness
+    M = model.mass_matrix(np.zeros(n))
+    K = model.stiffness
     c = np.concatenate([[1.0], chord_matrix(model)[0]])
     T, N = 40.0, 2**15  # long enough for the slowest zero, fine enough for the fastest
     t = (np.arange(N) - N // 2) * (T / N)

@@ -47,7 +47,8 @@ def test_shafts_turn_alike_in_motion() -> None:
     robot = shafts("constant-velocity", 0.7)
     robot = robot.with_({f"links.{name}.theory": "rigid" for name in "ab"})
     model = supple.build(robot)
-    q, qd = np.array([0.4]), np.array([2.0])
+    q = np.array([0.4])
+    qd = np.array([2.0])
     assert model.functions.evaluator("drift")(q, qd)[0].ravel() == pytest.approx([2.0], abs=1e-12)
     polar = 2700 * 0.006 * 0.009 * (0.006**2 + 0.009**2) / 12 * 0.7
     assert model.mass_matrix(q)[0, 0] == pytest.approx(polar, rel=1e-12)
@@ -73,11 +74,13 @@ def test_a_free_bar_has_the_frequencies_of_a_free_bar() -> None:
 def test_a_free_bar_falls_as_a_body_does() -> None:
     """Thrown and spinning: its centre on a parabola, angular momentum and energy kept."""
     model = supple.build(floating(theory="rigid"))
-    q, qd = model.chain.pose(), np.array([0.4, -0.2, 1.0, 0.5, 0.7, -0.6])
+    q = model.chain.pose()
+    qd = np.array([0.4, -0.2, 1.0, 0.5, 0.7, -0.6])
     run = supple.simulate(model, [], q0=q, qd0=qd, duration=0.3, tolerance=1e-12)
     axes = run.tip_rotation[:, :, 0]
     centre = run.tip - 0.25 * axes
-    start, rate = centre[0], (centre[1] - centre[0]) / run.t[1] + [0, 0, 4.9 * run.t[1]]
+    start = centre[0]
+    rate = (centre[1] - centre[0]) / run.t[1] + [0, 0, 4.9 * run.t[1]]
     fall = np.array([0, 0, -4.9]) * run.t[:, None] ** 2
     np.testing.assert_allclose(centre, start + rate * run.t[:, None] + fall, atol=1e-9)
     assert np.ptp(run.energy) < 1e-9 * np.abs(run.energy).max()

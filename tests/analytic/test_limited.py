@@ -70,7 +70,8 @@ def test_one_link_turns_bang_bang() -> None:
 
 def test_a_damped_link_reaches_the_speed_of_its_closed_form() -> None:
     """J v' = tau - c v forwards, -tau - c v backwards, from rest to rest over one radian."""
-    c, tau = 1.5, 2.0
+    c = 1.5
+    tau = 2.0
     link = {
         "name": "a",
         "length": 1.0,
@@ -89,7 +90,8 @@ def test_a_damped_link_reaches_the_speed_of_its_closed_form() -> None:
         back = (v1 + top) * (1 - np.exp(-c * t2)) / c - top * t2
         return there + back, t1 + t2
 
-    low, high = 0.0, 5.0
+    low = 0.0
+    high = 5.0
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (middle, high) if way(middle)[0] < 1.0 else (low, middle)
@@ -100,7 +102,8 @@ def test_a_damped_link_reaches_the_speed_of_its_closed_form() -> None:
 def test_a_rigid_arm_on_a_bent_path_keeps_its_limits_and_uses_them() -> None:
     robot = supple.load("de-luca-two-link")
     stiff = robot.with_({f"links.{link.name}.theory": "rigid" for link in robot.links})
-    model, limit = supple.build(stiff), np.array([5.0, 2.0])
+    model = supple.build(stiff)
+    limit = np.array([5.0, 2.0])
     points = [[0.0, 0.0], [0.3, 0.5], [0.9, 0.7], [1.0, 0.2]]
     found = supple.effort_limited(model, points, limit, pieces=800)
     t = np.linspace(0.0, found.duration, 4001)

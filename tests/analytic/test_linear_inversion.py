@@ -5,7 +5,8 @@ import pytest
 
 import supple
 
-EI, MASS = 20.0, 1.0
+EI = 20.0
+MASS = 1.0
 ZERO = 11.18664 * np.sqrt(EI / MASS)  # 2 x^2 with tan x + tanh x = 0: the slowest zero, L = 1
 
 

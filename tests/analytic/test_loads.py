@@ -9,8 +9,11 @@ from supple.equations.equilibrium import static_state
 from supple.equations.loaded import loaded_model
 from supple.outputs.kinds import EndFrame
 
-E, DENSITY = 7e10, 2700.0
-LENGTH, DEPTH, WIDTH = 1.2, 0.02, 0.03
+E = 7e10
+DENSITY = 2700.0
+LENGTH = 1.2
+DEPTH = 0.02
+WIDTH = 0.03
 MATERIAL = {"young_modulus": E, "poisson_ratio": 0.3, "density": DENSITY}
 EI = E * WIDTH * DEPTH**3 / 12
 BAR = {"shape": "rectangle", "depth": DEPTH, "width": WIDTH}
@@ -75,7 +78,8 @@ def test_a_point_load_is_the_tip_load_of_an_arm_cut_there():
     """A two-link arm in space loaded within link 1, against three links joined rigidly."""
     robot = arm(2, planar=False)
     theta = [0.2, 0.9]
-    force, moment = np.array([1.0, -4.0, 2.0]), np.array([0.3, 0.2, -0.1])
+    force = np.array([1.0, -4.0, 2.0])
+    moment = np.array([0.3, 0.2, -0.1])
     load = supple.PointLoad("link1", 0.35, force=force, moment=moment)
     ours = supple.statics(robot, theta, loads=[load])
     inner = arm(1, planar=False).with_("links.link1.length", 0.35 * LENGTH)
@@ -153,10 +157,12 @@ def test_a_place_in_motion():
     outputs |= {"end": supple.Place("link2", 1.0), "tip": supple.Tip()}
     run = supple.simulate(model, tau=[2.0, 0.5], duration=0.02, dt=2e-5, outputs=outputs)
     assert run.outputs["end"] == pytest.approx(run.outputs["tip"], abs=1e-13)
-    q, half = run.q, LENGTH / 2
+    q = run.q
+    half = LENGTH / 2
     ends = [run.deflection("link1", 1.0), run.deflection("link2", 0.5)]
     slope = q[:, 2:4] @ model.chain.links[0].shapes.at(LENGTH)[0, 5]
-    first, second = q[:, 0], q[:, 0] + slope + q[:, 1]
+    first = q[:, 0]
+    second = q[:, 0] + slope + q[:, 1]
     x = LENGTH * np.cos(first) - ends[0][:, 1] * np.sin(first)
     x = x + half * np.cos(second) - ends[1][:, 1] * np.sin(second)
     assert run.outputs["rate 0"][:, 0] == pytest.approx(x, abs=1e-9)
@@ -308,7 +314,8 @@ def test_loads_within_a_sliding_link_at_rest_are_statics(basis):
 def test_a_load_within_a_sliding_link_pushes_the_material_that_is_there():
     """Its power is force times the velocity of that material, which slides past its place."""
     model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1), damping=0.0)
-    force, moment = np.array([1.0, 2.0, -1.0]), [0.2, -0.1, 0.3]
+    force = np.array([1.0, 2.0, -1.0])
+    moment = [0.2, -0.1, 0.3]
     loads = [
         supple.PointLoad("link3", 0.4, force=force),
         supple.PointLoad("link2", 0.5, moment=moment),  # in space: no potential
@@ -383,7 +390,8 @@ def test_follow_under_loads_and_a_process_force():
 
 def test_a_constant_process_force_is_held_as_statics_say():
     move = supple.PointToPoint([0.3, -0.7], [0.3, -0.6], 0.5)
-    force, moment = [3e-4, -2e-4, 0], [0, 0, 1e-4]
+    force = [3e-4, -2e-4, 0]
+    moment = [0, 0, 1e-4]
     led = supple.follow(arm(2), move, wrench=[*force, *moment], dt=0.05)
     exact = supple.statics(arm(2), [0.3, -0.7], force=force, moment=moment)
     assert led.moved[0, :2] == pytest.approx(exact.tip_displacement[:2], rel=1e-5)

@@ -39,7 +39,8 @@ def sag_by_elements(structure: Structure, g: np.ndarray, load: np.ndarray, n: in
         for s, L in zip(structure.segments, structure.L[0], strict=True)
     ]
     z = coordinates(structure, [part.end for part in parts])
-    forms, f = [], np.zeros(z.size)
+    forms = []
+    f = np.zeros(z.size)
     for i, (segment, part) in enumerate(zip(structure.segments, parts, strict=True)):
         form = np.zeros((6 + part.size,) * 2)
         form[6:, 6:] = part.stiffness
@@ -131,7 +132,10 @@ def test_four_bar_follows_the_law_of_cosines() -> None:
     theta = np.linspace(0, 2 * np.pi, 49)
     x, reason = resolve(lower(robot), theta[:, None])
     assert (reason == "").all()
-    a, b, c, d = 0.10, 0.28, 0.22, 0.32
+    a = 0.10
+    b = 0.28
+    c = 0.22
+    d = 0.32
     A = a * np.stack([np.cos(theta), np.sin(theta)], axis=1)
     gap = np.hypot(d - A[:, 0], A[:, 1])
     toward = np.arctan2(A[:, 1], A[:, 0] - d)  # from the rocker's pivot to the crank's end
@@ -142,7 +146,8 @@ def test_four_bar_follows_the_law_of_cosines() -> None:
 
 
 def test_a_batch_never_depends_on_its_neighbours() -> None:
-    robot, rng = supple.load("five-bar"), np.random.default_rng(5)
+    robot = supple.load("five-bar")
+    rng = np.random.default_rng(5)
     theta = np.array([2.0, 1.0]) + rng.uniform(-0.6, 0.6, (20, 2))
     x, reason = resolve(lower(robot), theta)
     for b in range(len(theta)):
@@ -333,7 +338,8 @@ def test_position_of_the_tip() -> None:
     robot = supple.load("five-bar")
     found = supple.modes(robot, position=[0.1, 0.35], count=2)
     x, _ = resolve(lower(robot), found.theta)
-    left, left2 = x[0, 0], x[0, 0] + x[0, 1]
+    left = x[0, 0]
+    left2 = x[0, 0] + x[0, 1]
     tip = 0.25 * np.array([math.cos(left), math.sin(left)])
     tip += 0.35 * np.array([math.cos(left2), math.sin(left2)])
     np.testing.assert_allclose(tip, [0.1, 0.35], atol=1e-12)
@@ -357,7 +363,8 @@ def test_maps_and_pictures_where_some_poses_cannot_be_reached(tmp_path: Any) -> 
 def test_rods_of_a_hexapod_for_a_pose_of_its_platform() -> None:
     """Rod lengths are distances between the joints' places, less the 0.4 m of the cylinders."""
     robot = supple.load("hexapod")
-    place, turn = np.array([0.05, -0.03, 0.75]), rpy_rotation([0.1, -0.05, 0.2])
+    place = np.array([0.05, -0.03, 0.75])
+    turn = rpy_rotation([0.1, -0.05, 0.2])
     found = supple.inverse(robot, place, rotation=turn)
     feet = [robot.links[2 * k].joint.mount.xyz for k in range(6)]
     balls = [(-0.3, 0.0, 0.0), *(c.ends[1].mount.xyz for c in robot.closures)]
@@ -411,7 +418,9 @@ def test_a_welded_frame_swings_as_a_whole(joint: str, free: int) -> None:
     the swing was listed as an elastic mode of 1e-14 rad/s, and Newton's method moved ball joints by
     whole turns.
     """
-    a, b, c = 0.5, 0.37, 0.41
+    a = 0.5
+    b = 0.37
+    c = 0.41
     out = math.pi - math.acos((a**2 + b**2 - c**2) / (2 * a * b))
     back = math.atan2(-b * math.sin(out), -a - b * math.cos(out))
     start = [0.3, 0.2, 0.5][:free]
@@ -442,7 +451,8 @@ def test_a_welded_frame_swings_as_a_whole(joint: str, free: int) -> None:
     np.testing.assert_allclose(above.omega, found.omega, rtol=1e-7)
     clamped = supple.modes(robot.with_("links.one.joint", {"type": "fixed", "mount": mount}))
     assert clamped.rigid_modes == 0
-    low, high = clamped.omega[0] * (1 - 1e-9), clamped.omega[free] * (1 + 1e-9)
+    low = clamped.omega[0] * (1 - 1e-9)
+    high = clamped.omega[free] * (1 + 1e-9)
     assert low <= found.omega[0] <= high  # Rayleigh: `free` rows less
 
 

@@ -47,7 +47,8 @@ def test_both_roots_converge_to_the_exact_beams(theory):
         for count in (1, 2, 4, 8):
             model = supple.build(robot, supple.AssumedModes(count, root=root))
             q = np.concatenate([theta, np.zeros(model.size - 2)])
-            M, K = model.mass_matrix(q), model.stiffness
+            M = model.mass_matrix(q)
+            K = model.stiffness
             locked = np.sqrt(eigh(K[2:, 2:], M[2:, 2:], eigvals_only=True))
             for name, found in (("free", free_frequencies(model, q)), ("locked", locked)):
                 error = (found[:2] / exact[name][-3:][:2] - 1).max()
@@ -157,9 +158,13 @@ def frequencies_on_springs(length, sideways, turning, top):
     v = a cos + b sin + c cosh + d sinh outside; the part inside is a rigid rod on the hub:
     -w^2 (m_in v + S v') = -k v - EI v''' and -w^2 (S v + J v') = -k_r v' + EI v'' at the root.
     """
-    EI, m, mp = SLIDE["EI"], SLIDE["m"], SLIDE["payload"]
+    EI = SLIDE["EI"]
+    m = SLIDE["m"]
+    mp = SLIDE["payload"]
     inside = SLIDE["L"] - length
-    mass, moment, inertia = m * inside, -m * inside**2 / 2, m * inside**3 / 3
+    mass = m * inside
+    moment = -m * inside**2 / 2
+    inertia = m * inside**3 / 3
 
     def determinant(w):
         b = (m * w**2 / EI) ** 0.25

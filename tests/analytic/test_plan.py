@@ -6,7 +6,10 @@ from scipy.optimize import fsolve
 
 import supple
 
-ROTOR, LOAD, SPRING, EFFORT = 1.0, 2.0, 50.0, 1.0
+ROTOR = 1.0
+LOAD = 2.0
+SPRING = 50.0
+EFFORT = 1.0
 
 
 def pair() -> supple.Model:
@@ -104,7 +107,8 @@ def test_efforts_make_the_move_of_soft_links() -> None:
 
 def test_least_effort_is_least() -> None:
     """Between the optimum of the rigid robot and a plain quintic, whatever the limit."""
-    start, end = np.array([2.0944, 1.0472]), np.array([2.4944, 1.4472])
+    start = np.array([2.0944, 1.0472])
+    end = np.array([2.4944, 1.4472])
     stiff = supple.build(_stiff("five-bar"))
     optimum = supple.plan(stiff, start, end, 0.3).effort
     model = supple.build(supple.load("five-bar"), supple.AssumedModes(1))
@@ -233,7 +237,8 @@ def test_loops_are_shut_along_a_plan() -> None:
     No straight line between the same poses is faster under the same limits.
     """
     model = supple.build(_stiff("five-bar"))
-    start, end = np.array([2.0944, 1.0472]), np.array([2.4944, 1.4472])
+    start = np.array([2.0944, 1.0472])
+    end = np.array([2.4944, 1.4472])
     found = supple.plan(model, start, end, effort_limit=4.0, pieces=20)
     assert 0.999 * 4.0 < np.abs(found.tau).max() <= 4.0 * (1 + 1e-6)
     run = supple.simulate(model, tau=found.tau, q0=found.q[0], samples=len(found.t) - 1)
@@ -388,7 +393,8 @@ def test_a_quadratic_programme_with_equations() -> None:
 
     n = 8
     rows = np.stack([np.ones(n), np.eye(n)[0]])
-    low, high = np.array([1.0, -1e20]), np.array([1.0, 0.3])
+    low = np.array([1.0, -1e20])
+    high = np.array([1.0, 0.3])
     x, multipliers = _solve_quadratic(np.eye(n), -np.eye(n)[0], rows, low, high, equations=1)
     assert x == pytest.approx([0.3] + [0.1] * (n - 1), abs=1e-12)
     assert np.abs(multipliers) == pytest.approx([0.8], abs=1e-9)
@@ -449,7 +455,9 @@ def test_a_replay_that_touches_a_stop_names_the_joint() -> None:
 def test_joints_stay_from_their_stops_between_the_points(pieces: int) -> None:
     """The second joint would swing by far more than its stops allow; they are met, not passed."""
     free = supple.load("de-luca-two-link")
-    start, end, duration = [0.0, 0.0], [0.6, 0.0], 3.0
+    start = [0.0, 0.0]
+    end = [0.6, 0.0]
+    duration = 3.0
     wide = supple.plan(supple.build(free, supple.AssumedModes(1)), start, end, duration)
     swing = np.abs(wide.q[:, 1]).max()
     stop = 0.3 * swing

@@ -172,7 +172,9 @@ def test_portal_frame(theory: str) -> None:
     supported middle.
     """
     column, rail, half = (bar(L, theory=theory, planar=True) for L in (1.0, 1.6, 0.8))
-    up, along, down = turned(90), np.eye(3), turned(-90)
+    up = turned(90)
+    along = np.eye(3)
+    down = turned(-90)
     parts = [Part(column, R=up), Part(rail, 0, along), Part(column, 1, down)]
     frame = build(parts, [to_ground(2, 0, 1, 5)], planar=True)
     halves = [
@@ -291,7 +293,8 @@ def test_cost_grows_linearly_with_the_links() -> None:
 def _seconds(links: int) -> float:
     """Best time of several for a hundred counts on a planar arm."""
     tree = build([Part(bar(0.1, planar=True), k - 1) for k in range(links)], planar=True).tree()
-    omega, times = np.array([100.0]), []
+    omega = np.array([100.0])
+    times = []
     for _ in range(7):
         start = time.process_time()
         for _ in range(100):

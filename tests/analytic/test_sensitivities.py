@@ -152,9 +152,13 @@ def test_sag_of_a_cantilever_in_thirty_digits() -> None:
     with mp.workdps(30):
 
         def v(L: mp.mpf, h: mp.mpf, M: mp.mpf) -> mp.mpf:
-            A, E = h * mp.mpf("0.03"), mp.mpf("70e9")
-            EI, G, g = E * h**3 * mp.mpf("0.03") / 12, E / mp.mpf("2.6"), mp.mpf("9.81")
-            kGA, m = mp.mpf("0.85") * G * A, 2700 * A
+            A = h * mp.mpf("0.03")
+            E = mp.mpf("70e9")
+            EI = E * h**3 * mp.mpf("0.03") / 12
+            G = E / mp.mpf("2.6")
+            g = mp.mpf("9.81")
+            kGA = mp.mpf("0.85") * G * A
+            m = 2700 * A
             bent = M * L**3 / (3 * EI) + m * L**4 / (8 * EI)
             return -g * (bent + M * L / kGA + m * L**2 / (2 * kGA))
 
@@ -247,7 +251,8 @@ def test_roots_close_to_the_frequency_of_a_rotor_on_its_spring(ratio: float) -> 
 
     K(omega) has a pole at sqrt(k/J): steps of a per cent of omega came close to it, or past it.
     """
-    k, J = 1000.0, 0.08
+    k = 1000.0
+    J = 0.08
     inertia = ratio * J
     joint = {"stiffness": k, "rotor_inertia": J}
     hub = {"joint": {**joint, "hub": {"inertia": inertia}}, "theory": "rigid"}

@@ -48,7 +48,8 @@ def left_by_impulses(times: np.ndarray, amplitudes: np.ndarray, f: float, zeta: 
     """Amplitude left by impulses on an oscillator, carried from one to the next by expm."""
     w = 2 * math.pi * f
     A = np.array([[0.0, 1.0], [-(w**2), -2 * zeta * w]])
-    x, then = np.zeros(2), times[0]
+    x = np.zeros(2)
+    then = times[0]
     for t, share in zip(times, amplitudes, strict=True):
         x = expm(A * (t - then)) @ x + [0.0, share]
         then = t

@@ -9,7 +9,11 @@ from spinning import first_flapwise
 from supple import AssumedModes, Model, SerialRobot, build
 
 # The beam of [Kane1987]: a spin-up to 4 rad/s in 15 s.
-LENGTH, E, I, A, RHO = 8.0, 6.8952e10, 8.2189e-9, 7.2968e-5, 2.7667e3
+LENGTH = 8.0
+E = 6.8952e10
+I = 8.2189e-9
+A = 7.2968e-5
+RHO = 2.7667e3
 UNIT = np.sqrt(E * I / (RHO * A * LENGTH**4))
 
 
@@ -32,7 +36,9 @@ def stiffened(count: int) -> Model:
 
 def stiffness_at(model: Model, spin: float) -> np.ndarray:
     """Derivative of the elastic forces with eta at a steady spin."""
-    zero, qd, step = np.zeros(model.size), np.zeros(model.size), 1e-5
+    zero = np.zeros(model.size)
+    qd = np.zeros(model.size)
+    step = 1e-5
     qd[0] = spin
     columns = [
         (model.inverse_dynamics(step * e, qd, zero) - model.inverse_dynamics(-step * e, qd, zero))
@@ -63,7 +69,9 @@ def test_centrifugal_stiffness_is_the_tension_on_the_slopes(spin: float) -> None
     slope = link.shapes.at(x, 1)[:, 1, :4]
     tension = RHO * A * (LENGTH**2 - x**2) / 2 * w * LENGTH / 2
     K_G = spin**2 * np.einsum("g,gj,gk->jk", tension, slope, slope)
-    K, xy, xz = stiffness_at(model, spin), plane(model, "xy"), plane(model, "xz")
+    K = stiffness_at(model, spin)
+    xy = plane(model, "xy")
+    xz = plane(model, "xz")
     own = np.array(link.inv.K)
     scale = np.abs(K_G).max()
     assert np.abs(K[np.ix_(xz, xz)] - own[4:, 4:] - K_G).max() < 1e-8 * scale
@@ -93,7 +101,8 @@ def test_without_stiffening_a_spinning_beam_falsely_softens() -> None:
 
 def spin_up(model: Model, until: float = 20.0, dt: float = 0.01) -> np.ndarray:
     """Tip deflection under the prescribed rate 4 (t/15 - sin(2 pi t/15)/2 pi), then 4 rad/s."""
-    n, k = model.size, 1
+    n = model.size
+    k = 1
     inverse = model.functions.evaluator("inverse_dynamics")
     M = model.functions.evaluator("mass_matrix")
 
@@ -106,11 +115,15 @@ def spin_up(model: Model, until: float = 20.0, dt: float = 0.01) -> np.ndarray:
     def slope(t: float, x: np.ndarray) -> np.ndarray:
         rate, accel = rates(t)
         q, qd, qdd = np.zeros((3, n))
-        q[k:], qd[k:], qd[0], qdd[0] = x[: n - k], x[n - k :], rate, accel
+        q[k:] = x[: n - k]
+        qd[k:] = x[n - k :]
+        qd[0] = rate
+        qdd[0] = accel
         force = inverse(q, qd, qdd)[0][k:]
         return np.concatenate([x[n - k :], np.linalg.solve(M(q)[0][k:, k:], -force)])
 
-    x, out = np.zeros(2 * (n - k)), []
+    x = np.zeros(2 * (n - k))
+    out = []
     tip = model.chain.links[0].inv.N_end[1, : n - k]
     for i in range(round(until / dt)):
         t = i * dt

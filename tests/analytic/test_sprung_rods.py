@@ -68,7 +68,8 @@ def boom_on_a_link(spring: float = STIFFNESS, **link) -> supple.Robot:
 
 def geometry() -> tuple[float, float]:
     """Angle of the boom, by the law of cosines, and lever arm of the rod about its hinge."""
-    base, aim = math.hypot(*BASE_END), math.atan2(BASE_END[1], BASE_END[0])
+    base = math.hypot(*BASE_END)
+    aim = math.atan2(BASE_END[1], BASE_END[0])
     cosine = (ALONG_BOOM**2 + base**2 - ROD_LENGTH**2) / (2 * ALONG_BOOM * base)
     hinge = aim + math.acos(cosine)
     return hinge, ALONG_BOOM * base * math.sin(hinge - aim) / ROD_LENGTH
@@ -113,7 +114,8 @@ def test_model_of_a_rigid_boom() -> None:
 
 def test_boom_that_bends_on_a_rod_and_on_a_link() -> None:
     """The rod as a link that slides against a spring: other parts, the same answers."""
-    rod, link = boom(**BENDS), boom_on_a_link(**BENDS)
+    rod = boom(**BENDS)
+    link = boom_on_a_link(**BENDS)
     for count in (1, 4):
         one, other = (supple.modes(robot, count=count).omega for robot in (rod, link))
         np.testing.assert_allclose(one, other, rtol=1e-9)

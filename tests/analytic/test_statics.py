@@ -9,7 +9,9 @@ import supple
 from supple.robot import SerialRobot
 from supple.sections import Rectangle
 
-E, NU, RHO = 2.1e11, 0.3, 7800.0
+E = 2.1e11
+NU = 0.3
+RHO = 7800.0
 G = E / (2 * (1 + NU))
 L, H, B = 1.3, 0.02, 0.03  # length, depth (y), width (z)
 MATERIAL = {"young_modulus": E, "poisson_ratio": NU, "density": RHO}
@@ -34,7 +36,9 @@ def beam(theory="timoshenko", joint=None, gravity=(0, 0, -9.81), **link):
     )
 
 
-A, I_Z, I_Y = H * B, B * H**3 / 12, H * B**3 / 12
+A = H * B
+I_Z = B * H**3 / 12
+I_Y = H * B**3 / 12
 KAPPA = 10 * (1 + NU) / (12 + 11 * NU)
 
 
@@ -68,7 +72,8 @@ def test_compliance_of_a_cantilever():
     expected[2, 4] = expected[4, 2] = -(L**2) / (2 * E * I_Y)
     J_t = Rectangle(depth=H, width=B).constants().J_t
     expected[3, 3] = L / (G * J_t)
-    expected[4, 4], expected[5, 5] = L / (E * I_Y), L / (E * I_Z)
+    expected[4, 4] = L / (E * I_Y)
+    expected[5, 5] = L / (E * I_Z)
     assert pytest.approx(expected, rel=1e-12, abs=1e-18) == C
 
 
@@ -82,8 +87,10 @@ def test_motor_spring_adds_its_own_turn():
 
 def test_tip_load_turns_with_the_arm():
     """The same load in link axes gives the same sag in link axes, whatever the pose."""
-    force, angle = np.array([3.0, -2.0, 5.0]), 1.1
-    c, s = math.cos(angle), math.sin(angle)
+    force = np.array([3.0, -2.0, 5.0])
+    angle = 1.1
+    c = math.cos(angle)
+    s = math.sin(angle)
     R = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
     plain = supple.statics(beam(gravity=(0, 0, 0)), [0.0], force=force)
     turned = supple.statics(beam(gravity=(0, 0, 0)), [angle], force=R @ force)
@@ -114,7 +121,8 @@ def spatial_arm():
 
 
 def test_compliance_is_symmetric_and_superposes():
-    robot, theta = spatial_arm(), [0.3, -0.8, 1.2]
+    robot = spatial_arm()
+    theta = [0.3, -0.8, 1.2]
     load = np.array([1.0, -2.0, 3.0, 0.1, 0.2, -0.3])
     bare = supple.statics(robot, theta)
     loaded = supple.statics(robot, theta, force=load[:3], moment=load[3:])
@@ -132,7 +140,8 @@ def test_compliance_is_symmetric_and_superposes():
 
 def test_sag_by_virtual_work():
     """The tip's fall under gravity is what a unit tip load does on the weights (Maxwell, Betti)."""
-    robot, theta = spatial_arm(), [0.3, -0.8, 1.2]
+    robot = spatial_arm()
+    theta = [0.3, -0.8, 1.2]
     g = np.array(robot.gravity)
     sag = supple.statics(robot, theta, points=401)
     unit = supple.statics(robot, theta, force=[0, 0, 1], gravity=[0, 0, 0], points=401)
@@ -221,7 +230,8 @@ def test_strain_energy_is_half_force_times_deflection(roll):
          "joint": {"axis": [0, 1, 0]}, "theory": "euler-bernoulli"},
     ]  # fmt: skip
     arm = SerialRobot(name="arm", links=links)
-    force, moment = np.array([30.0, -20.0, 50.0]), np.array([2.0, 3.0, -1.0])
+    force = np.array([30.0, -20.0, 50.0])
+    moment = np.array([2.0, 3.0, -1.0])
     sag = supple.statics(arm, [0.3, 0.8], force, moment, gravity=(0, 0, 0), points=801)
     work = (force @ sag.tip_displacement + moment @ sag.tip_rotation) / 2
     assert sag.strain_energy.sum() == pytest.approx(work, rel=1e-12)
@@ -233,7 +243,8 @@ def test_strain_energy_is_half_force_times_deflection(roll):
 def test_strain_energy_of_a_cantilever_under_its_weight():
     """Euler-Bernoulli: M = q (L - x)^2 / 2 stores q^2 L^5 / 40 EI; its end turns q L^3 / 6 EI."""
     sag = supple.statics(beam("euler-bernoulli"), [0.0])
-    q, EI = 9.81 * RHO * A, E * I_Y
+    q = 9.81 * RHO * A
+    EI = E * I_Y
     assert sag.strain_energy[0] == pytest.approx(q**2 * L**5 / (40 * EI), rel=1e-12)
     np.testing.assert_allclose(sag.rotation[0, -1], [0, q * L**3 / (6 * EI), 0], atol=1e-15)
     top = (q * L**2 / 2) ** 2 / (2 * EI)

@@ -12,7 +12,8 @@ from supple.beams.series import series_of
 from supple.beams.varying import VaryingBeam
 from supple.structure import cut_structure, short_pieces, structure_of
 
-E, RHO = 70e9, 2700.0
+E = 70e9
+RHO = 2700.0
 ALUMINIUM = {"young_modulus": E, "poisson_ratio": 0.33, "density": RHO}
 
 
@@ -33,8 +34,12 @@ def wedge(omega, root, tip):
     """
     far = mpmath.mpf(root) / (mpmath.mpf(root) - mpmath.mpf(tip))
     k = (12 * RHO * omega**2 / (E * (mpmath.mpf(root) / far) ** 2)) ** mpmath.mpf("0.25")
-    a, b = 2 * k * mpmath.sqrt(far), 2 * k * mpmath.sqrt(far - 1)
-    J, Y, I, K = mpmath.besselj, mpmath.bessely, mpmath.besseli, mpmath.besselk
+    a = 2 * k * mpmath.sqrt(far)
+    b = 2 * k * mpmath.sqrt(far - 1)
+    J = mpmath.besselj
+    Y = mpmath.bessely
+    I = mpmath.besseli
+    K = mpmath.besselk
     return mpmath.det(
         mpmath.matrix(
             [
@@ -48,7 +53,8 @@ def wedge(omega, root, tip):
 
 
 def test_a_wedge_against_bessel_functions():
-    root, tip = 0.06, 0.02
+    root = 0.06
+    tip = 0.02
     found = supple.modes(arm([bar(0, root), bar(1, tip)], "inextensible"), [0.0], count=3)
     assert found.certified
     with mpmath.workdps(30):
@@ -144,7 +150,12 @@ POSE = [0.3, 0.7]
 
 def test_statics_of_a_tapered_arm_against_thirty_digits():
     """Weight and tip load on a clamped Timoshenko wedge: v = int M (L - x) / EI + Q / kGA."""
-    root, tip, width, force, g, k = 0.06, 0.02, 0.05, 30.0, 9.81, 0.8
+    root = 0.06
+    tip = 0.02
+    width = 0.05
+    force = 30.0
+    g = 9.81
+    k = 0.8
     stations = [bar(0, root), bar(1, tip)]
     for station in stations:
         station["section"]["shear_coefficient"] = k
@@ -157,7 +168,9 @@ def test_statics_of_a_tapered_arm_against_thirty_digits():
             return mpmath.mpf(root) + (mpmath.mpf(tip) - mpmath.mpf(root)) * x
 
         def bends(x):
-            y, near, rise = 1 - x, depth(x), mpmath.mpf(tip) - mpmath.mpf(root)
+            y = 1 - x
+            near = depth(x)
+            rise = mpmath.mpf(tip) - mpmath.mpf(root)
             Q = force + RHO * width * g * (near * y + rise * y**2 / 2)
             M = force * y + RHO * width * g * (near * y**2 / 2 + rise * y**3 / 3)
             return M * (1 - x) * 12 / (E * width * depth(x) ** 3) + Q / (k * G * width * depth(x))
@@ -288,7 +301,8 @@ def test_a_stubby_slide_beside_a_slow_link_is_what_stands_outside():
     a, b = (
         supple.MechanismRobot(name="m", planar=True, links=[slow, link]) for link in (slide, fixed)
     )
-    found, wanted = supple.modes(a, count=3), supple.modes(b, count=3)
+    found = supple.modes(a, count=3)
+    wanted = supple.modes(b, count=3)
     assert found.certified
     assert found.omega == pytest.approx(wanted.omega, rel=1e-10)
     many = supple.modes(a, [[0.1], [0.2], [0.1]], count=3).omega
@@ -331,7 +345,8 @@ def test_double_tapers_against_printed_digits():
     Source: [Ozgumus2006], as Table 1 of doi 10.1186/s40712-015-0040-0 quotes it.
     """
     table = np.array(PRINTED.split(), float)
-    pairs, third = table[:50].reshape(5, 2, 5), table[50:].reshape(5, 5)
+    pairs = table[:50].reshape(5, 2, 5)
+    third = table[50:].reshape(5, 5)
     for i, j in np.ndindex(5, 5):
         ends = [bar(0, 0.04, 0.05), bar(1, 0.04 * (1 - 0.2 * i), 0.05 * (1 - 0.2 * j))]
         found = supple.modes(arm(ends, "inextensible"), [0.0], count=3)
@@ -348,8 +363,12 @@ def test_a_double_taper_against_bessel_functions():
     def determinant(omega):
         far = mpmath.mpf(4) / 3  # the apex is a third of a metre beyond the tip
         k = (12 * RHO * omega**2 / (E * (mpmath.mpf(0.04) / far) ** 2)) ** mpmath.mpf("0.25")
-        a, b = 2 * k * mpmath.sqrt(far), 2 * k * mpmath.sqrt(far / 4)
-        J, Y, I, K = mpmath.besselj, mpmath.bessely, mpmath.besseli, mpmath.besselk
+        a = 2 * k * mpmath.sqrt(far)
+        b = 2 * k * mpmath.sqrt(far / 4)
+        J = mpmath.besselj
+        Y = mpmath.bessely
+        I = mpmath.besseli
+        K = mpmath.besselk
         return mpmath.det(
             mpmath.matrix(
                 [
@@ -380,20 +399,21 @@ def tapered_timoshenko(omega, root, tip, k, load):
     M' = -Q - omega^2 r psi; they converge as far as the apex of the taper. At the end
     Q = omega^2 mass v, M = omega^2 inertia psi.
     """
-    d, rise, width = mpmath.mpf(root), mpmath.mpf(tip) - mpmath.mpf(root), mpmath.mpf(0.05)
+    d = mpmath.mpf(root)
+    rise = mpmath.mpf(tip) - mpmath.mpf(root)
+    width = mpmath.mpf(0.05)
     cube = [d**3, 3 * d**2 * rise, 3 * d * rise**2, rise**3]
     G = mpmath.mpf(E) / (2 * (1 + mpmath.mpf(0.33)))
     shear = [mpmath.mpf(k) * G * width * c for c in (d, rise)]
     EI, r = ([s * width * c / 12 for c in cube] for s in (E, RHO))
     m = [RHO * width * c for c in (d, rise)]
-    w2, columns = omega**2, []
+    w2 = omega**2
+    columns = []
     for start in ((1, 0), (0, 1)):
-        v, psi, Q, M = (
-            [mpmath.mpf(0)],
-            [mpmath.mpf(0)],
-            [mpmath.mpf(start[0])],
-            [mpmath.mpf(start[1])],
-        )
+        v = [mpmath.mpf(0)]
+        psi = [mpmath.mpf(0)]
+        Q = [mpmath.mpf(start[0])]
+        M = [mpmath.mpf(start[1])]
         for n in range(260):
             at = lambda series, j: series[j] if j >= 0 else 0  # noqa: E731
             bent = M[n] - sum(EI[j] * (n + 1 - j) * at(psi, n + 1 - j) for j in (1, 2, 3))
@@ -410,7 +430,10 @@ def tapered_timoshenko(omega, root, tip, k, load):
 
 
 def test_a_tapered_timoshenko_arm_against_thirty_digits():
-    root, tip, k, load = 0.06, 0.03, 0.8, (1.5, 0.004)
+    root = 0.06
+    tip = 0.03
+    k = 0.8
+    load = (1.5, 0.004)
     stations = [bar(0, root), bar(1, tip)]
     for station in stations:
         station["section"]["shear_coefficient"] = k

@@ -183,7 +183,10 @@ def test_against_forty_digits(name: str) -> None:
 
 def test_the_case_above_the_limit_is_above_it() -> None:
     """omega_lim = sqrt(kGA / rho I) lies among the roots of the cases that are about it."""
-    E, nu, rho, h = 210e9, 0.3, 7800.0, 0.1
+    E = 210e9
+    nu = 0.3
+    rho = 7800.0
+    h = 0.1
     limit = math.sqrt(0.85 * E / (2 * (1 + nu)) / rho / (h**2 / 12))
     above, _ = roots(CASES["above omega_lim"])
     assert (above > limit).sum() > 10

@@ -81,7 +81,8 @@ def test_bad_questions_get_a_sentence(within: dict, told: str) -> None:
 def test_slopes_at_three_points_prove_nothing() -> None:
     """Mode 2 falls at the middle and at both ends, and turns twice between them."""
     robot = supple.load("industrial-3")
-    theta, off = np.array([0.69, -0.7, 2.98]), 2.46
+    theta = np.array([0.69, -0.7, 2.98])
+    off = 2.46
     found = supple.tolerances(robot, {"theta.link3": off}, theta=theta, count=3)
     poses = np.tile(theta, (801, 1))
     poses[:, 2] += np.linspace(-off, off, 801)

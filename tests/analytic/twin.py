@@ -139,7 +139,9 @@ def _body(body: Body | None) -> Matrix:
     """(3, 3) mass over (u, v, psi) about the point the body sits on."""
     if body is None:
         return [[mpf(0)] * 3 for _ in range(3)]
-    m, x, y = mpf(body.mass), mpf(body.com[0]), mpf(body.com[1])
+    m = mpf(body.mass)
+    x = mpf(body.com[0])
+    y = mpf(body.com[1])
     J = mpf(body.inertia[0] if len(body.inertia) == 1 else body.inertia[2])
     return [
         [m, mpf(0), -m * y],

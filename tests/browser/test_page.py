@@ -111,7 +111,8 @@ def test_numbers_are_the_library_s(visit: Any, arm: Path, found: supple.Modes) -
 def test_a_mode_picked_changes_shape_and_frequency(visit: Any, arm: Path) -> None:
     seen = visit(arm.as_uri())
     hold(seen.page)
-    first, before = seen.page.locator("[data-role=readout] b").inner_text(), picture(seen.page)
+    first = seen.page.locator("[data-role=readout] b").inner_text()
+    before = picture(seen.page)
     seen.page.locator(".modes tbody tr").nth(2).click()
     assert seen.page.locator("[data-role=readout] b").inner_text() != first
     assert picture(seen.page) != before
@@ -172,7 +173,8 @@ def test_mouse_wheel_keys_and_looks_change_the_picture(visit: Any, arm: Path) ->
     hold(seen.page)
     pictures = {picture(seen.page)}
     box = seen.page.locator("[data-role=picture]").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x = box["x"] + box["width"] / 2
+    y = box["y"] + box["height"] / 2
     seen.page.mouse.move(x, y)
     seen.page.mouse.down()
     seen.page.mouse.move(x + 60, y + 20)
@@ -252,7 +254,8 @@ def test_a_path_is_played_with_its_bending_larger(
 ) -> None:
     """The platform is drawn at its wanted place plus so many times its displacement."""
     seen = visit(path.save_page(tmp_path / "path.html").as_uri())
-    page, last = seen.page, float(path.t[-1])
+    page = seen.page
+    last = float(path.t[-1])
     page.evaluate("window.supple.viewers[0].play(false)")
     page.evaluate(f"window.supple.viewers[0].seek({last})")
     much = page.locator("[data-role=much]")
@@ -569,8 +572,10 @@ def test_keys_walk_through_the_modes(visit: Any, arm: Path) -> None:
 def test_two_fingers_zoom(visit: Any, arm: Path) -> None:
     seen = visit(arm.as_uri(), **PHONE)
     hold(seen.page)
-    before, box = picture(seen.page), seen.page.locator("[data-role=picture]").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    before = picture(seen.page)
+    box = seen.page.locator("[data-role=picture]").bounding_box()
+    x = box["x"] + box["width"] / 2
+    y = box["y"] + box["height"] / 2
     touch = seen.page.context.new_cdp_session(seen.page)
     for kind, apart in (("touchStart", 30), ("touchMove", 45), ("touchMove", 60)):
         fingers = [{"x": x - apart, "y": y, "id": 0}, {"x": x + apart, "y": y, "id": 1}]

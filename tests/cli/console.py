@@ -17,7 +17,8 @@ class Console:
     """`console("modes", "industrial-3")` runs `supple modes industrial-3`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._monkeypatch, self._capsys = monkeypatch, capsys
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
 
     def __call__(self, *words: object) -> Ran:
         self._monkeypatch.setattr("sys.argv", ["supple", *map(str, words)])

@@ -29,7 +29,8 @@ def robot(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_a_table_a_picture_and_a_page(console: Console, robot: Path, tmp_path: Path) -> None:
-    picture, page = tmp_path / "x.png", tmp_path / "x.html"
+    picture = tmp_path / "x.png"
+    page = tmp_path / "x.html"
     task = ["--from", "0", "--to", "60deg", "--duration", 0.4, "--elements", 1]
     ran = console("compare", robot, *task, "--plot", picture, "--save", page)
     assert ran.code == 0, ran.err

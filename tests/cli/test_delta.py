@@ -38,7 +38,8 @@ def test_out_of_reach_is_one_sentence(console: Console) -> None:
 
 
 def test_inverted_u(console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    picture, figures = tmp_path / "out.png", written_figures(monkeypatch)
+    picture = tmp_path / "out.png"
+    figures = written_figures(monkeypatch)
     run = console("simulate", "kuo-delta", "--path", "inverted-u", "--plot", str(picture))
     assert run.code == 0
     assert "72 unknowns" in run.out
@@ -62,7 +63,8 @@ def test_a_controller_makes_it_the_coupled_model(
     console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figures = written_figures(monkeypatch)
-    picture, stored = tmp_path / "out.png", tmp_path / "out.nc"
+    picture = tmp_path / "out.png"
+    stored = tmp_path / "out.nc"
     run = console(
         *("simulate", "kuo-delta", "--path", "inverted-u", "--controller", "computed-torque"),
         *("--static", "--dt", "0.01", "--duration", "0.2"),

@@ -96,7 +96,8 @@ def test_names_steer_no_terminal_and_are_not_lost_on_a_poor_one(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "measured.csv").write_text("theta.link2,mode,frequency_hz\n0,1,10\n1,1,11\n")
     words = ["supple", command, hostile(tmp_path, command).name, *WORDS[command]]
-    out, err = Terminal(), Terminal()
+    out = Terminal()
+    err = Terminal()
     for name, value in {"stdout": out, "stderr": err, "argv": words}.items():
         monkeypatch.setattr(f"sys.{name}", value)
     with pytest.raises(SystemExit) as ended:

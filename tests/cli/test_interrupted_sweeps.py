@@ -135,7 +135,8 @@ if __name__ == "__main__":
 @pytest.mark.slow
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
 def test_workers_end_with_a_killed_parent(tmp_path: Path, by: signal.Signals) -> None:
-    script, pids = tmp_path / "script.py", tmp_path / "pids"
+    script = tmp_path / "script.py"
+    pids = tmp_path / "pids"
     script.write_text(KILLED_PARENT)
     pids.mkdir()
     environment = {**os.environ, "PIDS": str(pids)}

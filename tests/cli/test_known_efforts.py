@@ -172,7 +172,8 @@ def test_laws_of_the_command_line(console: Console, tmp_path: Path, words: tuple
 
 
 def test_known_efforts_of_the_command_line(console: Console, tmp_path: Path) -> None:
-    place, efforts = tmp_path / "move.csv", tmp_path / "tau.csv"
+    place = tmp_path / "move.csv"
+    efforts = tmp_path / "tau.csv"
     MOVE.save(place, rate=200)
     rows = np.column_stack([T, TAU[:, ::-1]])
     np.savetxt(efforts, rows, delimiter=",", header="t,link2,link1", comments="")

@@ -18,7 +18,8 @@ def test_simulate_draws_and_stores(
     console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figures = written_figures(monkeypatch)
-    picture, stored = tmp_path / "out.png", tmp_path / "out.nc"
+    picture = tmp_path / "out.png"
+    stored = tmp_path / "out.nc"
     ran = console(
         *("simulate", ARM, "--input", "bang-bang", "--amplitude", "0.2", "--duration", "2"),
         *("--plot", picture, "--save", stored),
@@ -123,7 +124,8 @@ def test_bad_input_is_one_sentence(console: Console, words: tuple[str, ...], sai
 def test_a_sliding_arm_is_driven_and_judged_from_the_library(
     console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn, figures = tmp_path / "out.png", written_figures(monkeypatch)
+    drawn = tmp_path / "out.png"
+    figures = written_figures(monkeypatch)
     words = ("--controller", "decoupling", "--trajectory", "extension", "--plot", str(drawn))
     ran = console("simulate", "theodore-rrp", *words)
     assert ran.code == 0

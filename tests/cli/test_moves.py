@@ -181,7 +181,8 @@ def test_sparse_way_points_are_told_the_truth() -> None:
 
     move = supple.PointToPoint([0.0], [1.2], 0.62, "quintic")
     t = np.linspace(0, 0.62, 12)
-    f, zeta = 6.0, 0.01
+    f = 6.0
+    zeta = 0.01
     w = 2 * np.pi * f
     for rate in (None, 1 / t[1]):
         found = supple.shape(supple.Samples(t, move(t)[0]), "zvd", f, zeta, rate=rate)

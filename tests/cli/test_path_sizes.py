@@ -8,7 +8,8 @@ from supple.cli.motion.paths import path_of
 
 
 def test_sizes_of_paths():
-    delta, arm = supple.load("kuo-delta"), supple.load("de-luca-two-link")
+    delta = supple.load("kuo-delta")
+    arm = supple.load("de-luca-two-link")
     circle = path_of(delta, "circle:centre=0,0,0.6:radius=0.05:period=0.8", "1,1")
     assert circle == supple.CirclePath((0, 0, 0.6), 0.05, 0.8)
     lifted = path_of(delta, "inverted-u:move=0.1,0,0.1:law=septic", "1,1")

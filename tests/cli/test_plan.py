@@ -36,7 +36,8 @@ def test_a_jerk_limited_move_is_written(console: Console, tmp_path: Path) -> Non
 
 
 def test_a_path_under_effort_limits(console: Console, tmp_path: Path) -> None:
-    place, out = tmp_path / "path.csv", tmp_path / "timed.csv"
+    place = tmp_path / "path.csv"
+    out = tmp_path / "timed.csv"
     place.write_text("t,link1,link2\n0,0,0\n1,0.3,0.5\n2,0.9,0.7\n", encoding="utf-8")
     words = ("plan", ARM, "--by", "path", "--path", place, "--effort-limit", "5,2")
     ran = console(*words, "--out", out)

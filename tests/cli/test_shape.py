@@ -28,7 +28,8 @@ def test_one_command(
     console: Console, move: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figures = written_figures(monkeypatch)
-    out, picture = tmp_path / "out.csv", tmp_path / "out.png"
+    out = tmp_path / "out.csv"
+    picture = tmp_path / "out.png"
     words = ["--frequency", 7.2, "--damping", 0.02, "--shaper", "zvd"]
     ran = console("shape", move, *words, "--out", out, "--plot", picture)
     assert ran.code == 0, ran.err
@@ -62,7 +63,8 @@ BAD = {
 
 @pytest.mark.parametrize(("text", "word"), BAD.values(), ids=BAD)
 def test_bad_files(console: Console, tmp_path: Path, text: str, word: str) -> None:
-    place, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    place = tmp_path / "in.csv"
+    out = tmp_path / "out.csv"
     place.write_text(text)
     out.write_text("precious")
     ran = console("shape", place, "--frequency", 3, "--out", out)
@@ -102,13 +104,15 @@ def test_a_path_that_cannot_be_reached(
     console: Console, tmp_path: Path, name: str, begin: list[float], end: list[float]
 ) -> None:
     """One sentence, and what stood there stays."""
-    given, robot = supple.load(name), tmp_path / "robot.yaml"
+    given = supple.load(name)
+    robot = tmp_path / "robot.yaml"
     if name == "kuo-delta":
         given = given.with_("lower.length", 0.3)
     robot.write_text(supple.dump(given), encoding="utf-8")
     t = np.linspace(0.0, 1.0, 101)
     x = supple.PointToPoint(begin, end, 1.0)(t)[0]
-    place, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    place = tmp_path / "in.csv"
+    out = tmp_path / "out.csv"
     rows = np.column_stack([t, x])
     np.savetxt(place, rows, delimiter=",", header="t,a,b,c", comments="")
     out.write_text("mine", encoding="utf-8")

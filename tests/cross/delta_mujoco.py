@@ -59,11 +59,14 @@ def model_of(robot: DeltaRobot, position: np.ndarray, n: int, hips: bool = False
     With `hips` the upper arms turn at their roots; without, the motors are clamped.
     """
     at = delta.place(robot, position)
-    upper, lower = beam_of(robot, robot.upper), beam_of(robot, robot.lower)
-    l1, l2 = upper.L / n, lower.L / n
+    upper = beam_of(robot, robot.upper)
+    lower = beam_of(robot, robot.lower)
+    l1 = upper.L / n
+    l2 = lower.L / n
     bodies = ""
     for leg in range(3):
-        R_u, R_l = at.R_upper[0, leg], at.R_lower[0, leg]
+        R_u = at.R_upper[0, leg]
+        R_l = at.R_lower[0, leg]
         quat = quaternion(R_u.T @ R_l)
         y = R_l.T @ at.R_leg[leg, :, 1]
         end = f'<site name="D{leg}" pos="{l2 / 2:.17g} 0 0"/>'
@@ -139,7 +142,8 @@ class Mover:
     """
 
     def __init__(self, robot: DeltaRobot, position: np.ndarray, n: int) -> None:
-        self.robot, self.leg_axes = robot, delta.leg_axes(robot)
+        self.robot = robot
+        self.leg_axes = delta.leg_axes(robot)
         self.model = model_of(robot, position, n, hips=True)
         self.data = mujoco.MjData(self.model)
         self.K = np.zeros(self.model.nv)
@@ -151,7 +155,10 @@ class Mover:
 
     def constraints(self) -> tuple[np.ndarray, np.ndarray]:
         """Error (12,) and rows (12, nv) of the closures: universal joints at D."""
-        m, d, rows, error = self.model, self.data, [], []
+        m = self.model
+        d = self.data
+        rows = []
+        error = []
         R = d.body("platform").xmat.reshape(3, 3)
         for leg in range(3):
             jp, jr, qp, qr = (np.zeros((3, m.nv)) for _ in range(4))
@@ -166,7 +173,8 @@ class Mover:
 
     def step(self, h: float, D: np.ndarray, hip_rate: np.ndarray) -> None:
         """Advance by h with the hips turning at a given rate, (3,)."""
-        m, d = self.model, self.data
+        m = self.model
+        d = self.data
         mujoco.mj_fwdPosition(m, d)
         mujoco.mj_fwdVelocity(m, d)
         M = np.zeros((m.nv, m.nv))

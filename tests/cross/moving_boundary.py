@@ -45,7 +45,9 @@ class SlidingBeam:
     def tables(self):
         """eta, weights, and N, N', N'' at the Gauss points, (P, 2 n) each, clamped at eta = 0."""
         h, (t, w) = 1 / self.n, GAUSS
-        eta, weight, rows = [], [], []
+        eta = []
+        weight = []
+        rows = []
         for k in range(self.n):
             for ti, wi in zip(t, w, strict=True):
                 s = (ti + 1) / 2
@@ -69,14 +71,17 @@ class SlidingBeam:
         vt_q = -e * D * U / l
         vtt_qd = -2 * e * D * U / l
         vtt_q = e**2 * DD * (U / l) ** 2 + 2 * e * D * (U / l) ** 2 - e * D * Ud / l
-        vxt_qd, vxt_q = D / l, -(D + e * DD) * U / l**2
-        vx, vxx = D / l, DD / l**2
+        vxt_qd = D / l
+        vxt_q = -(D + e * DD) * U / l**2
+        vx = D / l
+        vxx = DD / l**2
         c1 = vtt_qd + keep * 2 * U * vxt_qd
         k1 = vtt_q + keep * (2 * U * vxt_q + U**2 * vxx + Ud * vx)
         rate_q = vt_q + keep * U * vx
         C1, K1, S = (N.T @ (w[:, None] * X) for X in (c1, k1, rate_q))
         if not self.convective:
-            D1, DD1 = np.zeros(m), np.zeros(m)
+            D1 = np.zeros(m)
+            DD1 = np.zeros(m)
             D1[m - 4 :], DD1[m - 4 :] = hermite(1.0, 1 / self.n)[1:]
             at_tip = np.zeros(m)
             at_tip[m - 2] = self.payload
@@ -92,7 +97,8 @@ class SlidingBeam:
         spin = A + W @ W
         M, C, K = (np.zeros((2 * m, 2 * m)) for _ in range(3))
         f = np.zeros(2 * m)
-        mean, first = N.T @ w, N.T @ (w * eta * l)
+        mean = N.T @ w
+        first = N.T @ (w * eta * l)
         tension = self._tension(l, U, Ud, root, D) if self.axial else 0.0
         for i in range(2):
             here = slice(i * m, (i + 1) * m)
@@ -132,8 +138,10 @@ class SlidingBeam:
         a = np.array([[5 / 36, 2 / 9 - r / 15, 5 / 36 - r / 30],
                       [5 / 36 + r / 24, 2 / 9, 5 / 36 - r / 24],
                       [5 / 36 + r / 30, 2 / 9 + r / 15, 5 / 36]])  # fmt: skip
-        b, c = np.array([5, 8, 5]) / 18, np.array([0.5 - r / 10, 0.5, 0.5 + r / 10])
-        out, eye = [x], np.eye(3 * 2 * m)
+        b = np.array([5, 8, 5]) / 18
+        c = np.array([0.5 - r / 10, 0.5, 0.5 + r / 10])
+        out = [x]
+        eye = np.eye(3 * 2 * m)
         for t, t1 in pairwise(times):
             h = t1 - t
             F, f = zip(*(self._system(motion(t + ci * h)) for ci in c), strict=True)

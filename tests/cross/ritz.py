@@ -45,7 +45,8 @@ class Beam:
     def motion(self, x, N):
         """(6, N) displacement and rotation of the section at x, base axes."""
         n = self.degree + 1
-        P, D = self.basis(x), self.basis(x, 1)
+        P = self.basis(x)
+        D = self.basis(x, 1)
         local = np.zeros((6, 4 * n))
         for k in range(3):
             local[k, k * n : (k + 1) * n] = P
@@ -59,7 +60,9 @@ class Beam:
     def energies(self):
         """Stiffness, mass, and the work of a unit acceleration (base axes), (4n, 4n), (4n, 3)."""
         n = self.degree + 1
-        K, M, W = np.zeros((4 * n, 4 * n)), np.zeros((4 * n, 4 * n)), np.zeros((4 * n, 3))
+        K = np.zeros((4 * n, 4 * n))
+        M = np.zeros((4 * n, 4 * n))
+        W = np.zeros((4 * n, 3))
         nodes, weights = legendre.leggauss(self.degree + 2)
         parts = [
             (self.EA, self.m, 1),
@@ -70,7 +73,8 @@ class Beam:
         for t, w in zip((nodes + 1) / 2 * self.L, weights * self.L / 2, strict=True):
             for k, (stiff, mass, d) in enumerate(parts):
                 own = slice(k * n, (k + 1) * n)
-                P, D = self.basis(t), self.basis(t, d)
+                P = self.basis(t)
+                D = self.basis(t, d)
                 K[own, own] += w * stiff * np.outer(D, D)
                 M[own, own] += w * mass * np.outer(P, P)
                 if k < 3:
@@ -87,9 +91,12 @@ class Ritz:
         for beam in beams:
             beam.at = slice(at, at + 4 * (beam.degree + 1))
             at = beam.at.stop
-        self.beams, self.first, self.N = beams, at, at + 6 * frames
+        self.beams = beams
+        self.first = at
+        self.N = at + 6 * frames
         self.K, self.M = np.zeros((self.N, self.N)), np.zeros((self.N, self.N))
-        self.W, self.rows = np.zeros((self.N, 3)), []
+        self.W = np.zeros((self.N, 3))
+        self.rows = []
         for beam in beams:
             K, M, W = beam.energies()
             self.K[beam.at, beam.at] += K
@@ -131,13 +138,15 @@ class Ritz:
 
     def modes(self, count):
         Z = self._free()
-        M, K = Z.T @ self.M @ Z, Z.T @ self.K @ Z
+        M = Z.T @ self.M @ Z
+        K = Z.T @ self.K @ Z
         values = eigh(M, K, eigvals_only=True)[::-1]
         return 1 / np.sqrt(values[:count])
 
     def sag(self, gravity, load=None, at=None):
         """All unknowns under gravity and a load (6,) on a motion."""
-        Z, f = self._free(), self.W @ np.asarray(gravity, float)
+        Z = self._free()
+        f = self.W @ np.asarray(gravity, float)
         if load is not None:
             f = f + at.T @ load
         return Z @ np.linalg.solve(Z.T @ self.K @ Z, Z.T @ f)

@@ -18,7 +18,8 @@ def segments(robot):
 def held_twin(robot, k: int, l: float):
     """The robot with link k held at l: a fixed link, and a rigid rod behind its joint."""
     links = [link.model_dump(exclude_unset=True) for link in robot.links]
-    described, beam = links[k], segments(robot)[k].beam
+    described = links[k]
+    beam = segments(robot)[k].beam
     inside = robot.links[k].length - l
     rod = beam.m * inside
     behind = {"mass": rod, "com": [-inside / 2, 0, 0],
@@ -35,11 +36,13 @@ def same_fields(slide, fixed, link: str, q, place: int):
 
     The free length, at `place` in the slide's q, comes out as zero: add it where q is meant.
     """
-    n, i = slide.size, fixed.chain.index(link)
+    n = slide.size
+    i = fixed.chain.index(link)
     keep = [k for k in range(n) if k != place]
     T = np.zeros((n, n - 1))
     T[keep] = np.eye(n - 1)
-    own, other = slide.chain.eta[i], fixed.chain.eta[i]
+    own = slide.chain.eta[i]
+    other = fixed.chain.eta[i]
     at = np.linspace(0.02, 1.0, 50)
     sides = []
     for model, part, start in ((slide, own, q), (fixed, other, np.delete(q, place))):
@@ -52,7 +55,8 @@ def same_fields(slide, fixed, link: str, q, place: int):
     twist = [".torsion" in name for name in fixed.coordinates[other]]
     own_twist = np.eye(sum(twist))
     if isinstance(slide.basis, FiniteElements):
-        stretched, plain = slide.chain.links[i].slide.shapes, fixed.chain.links[i].shapes
+        stretched = slide.chain.links[i].slide.shapes
+        plain = fixed.chain.links[i].shapes
         A, B = (f.at(at * f.breaks[-1])[:, 3][:, twist] for f in (stretched, plain))
         own_twist = np.linalg.lstsq(A, B, rcond=None)[0]
     found[np.ix_(twist, twist)] = own_twist
@@ -63,14 +67,17 @@ def same_fields(slide, fixed, link: str, q, place: int):
 def check_held(slide, fixed, link: str, place: int, l: float, rounds: int = 3, tolerance=1e-9,
                bent=0.05):  # fmt: skip
     """Every term of an arm with a slide held at l against those of its twin without a slide."""
-    rng, n = np.random.default_rng(1), fixed.size
+    rng = np.random.default_rng(1)
+    n = fixed.size
     rest = np.zeros(slide.size)
     rest[place] = l
     T = same_fields(slide, fixed, link, rest, place)
     size = np.r_[np.ones(fixed.joints), np.full(n - fixed.joints, bent)]
     for _ in range(rounds):
         q, qd, qdd = (rng.normal(size=n) * size for _ in range(3))
-        Q, V, A = T @ q + rest, T @ qd, T @ qdd
+        Q = T @ q + rest
+        V = T @ qd
+        A = T @ qdd
         pairs = [
             (T.T @ slide.mass_matrix(Q) @ T, fixed.mass_matrix(q)),
             (T.T @ slide.bias(Q, V), fixed.bias(q, qd)),
@@ -91,15 +98,18 @@ def pinocchio_twin(robot):
 
     twin = pin.Model()
     twin.gravity.linear = np.array(robot.gravity)
-    parent, place = 0, pin.SE3.Identity()
+    parent = 0
+    place = pin.SE3.Identity()
     for link, segment in zip(robot.links, segments(robot), strict=True):
-        joint, slides = link.joint, link.joint.type == "prismatic"
+        joint = link.joint
+        slides = link.joint.type == "prismatic"
         mount = pin.SE3(pin.rpy.rpyToMatrix(*joint.mount.rpy), np.array(joint.mount.xyz))
         turning = pin.JointModelRevoluteUnaligned(np.array(joint.direction))
         kind = pin.JointModelPX() if slides else turning
         parent = twin.addJoint(parent, kind, place * mount, link.name)
         own = link_beam(robot, link)
-        length, m = link.length, own.m * link.length
+        length = link.length
+        m = own.m * link.length
         about = np.diag([own.rIp, own.rI[1], own.rI[0]]) * length
         beam = segment.R_LS @ about @ segment.R_LS.T + np.diag([0, 1, 1]) * m * length**2 / 12
         centre = pin.SE3(np.eye(3), np.array([-length / 2 if slides else length / 2, 0, 0]))

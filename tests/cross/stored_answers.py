@@ -127,7 +127,8 @@ def answers_of(case: str, nudge: float = 0.0) -> dict[str, np.ndarray]:
         if not case.startswith("mechanism"):
             ask("follow", lambda: _follow(robot, pose))
     if model is not None and not model.functions.needs:
-        basis, stiff = supple.FiniteElements(1), architecture_of(robot).open_chain
+        basis = supple.FiniteElements(1)
+        stiff = architecture_of(robot).open_chain
         fine = ask("build.elements", lambda: supple.build(robot, basis, stiffening=stiff))
         state = np.linspace(0.2, 0.3, fine.size)
         state[fine.joints :] *= 1e-3
@@ -139,12 +140,14 @@ def answers_of(case: str, nudge: float = 0.0) -> dict[str, np.ndarray]:
 
 
 def _ask_model(case: str, model: supple.Model, pose: dict[str, Any], ask: Any) -> None:
-    rng, n = np.random.default_rng(4), model.size
+    rng = np.random.default_rng(4)
+    n = model.size
     family = architecture_of(model.robot)
     theta = family.resolve(pose.get("theta"), pose.get("position")).theta[0]
     rest = model.chain.pose(theta)
     q = rest + 1e-4 * rng.normal(size=n) * (np.arange(n) >= model.joints)
-    qd, tau = 0.1 * rng.normal(size=n), rng.normal(size=model.joints)
+    qd = 0.1 * rng.normal(size=n)
+    tau = rng.normal(size=model.joints)
     loops = bool(model.functions.needs)
     small = n <= (LARGEST_LOOPS if case.startswith("mechanism") else LARGEST_RUN)
     if loops and not small:

@@ -44,7 +44,8 @@ def far(offset: Array) -> Array:
 
 def rod(m: float, r: Array, low: float, high: float) -> Array:
     """(6, 6) of a rigid rod along x: mass per length, (x, y, z) rotary inertia per length."""
-    L, c = high - low, np.array([(low + high) / 2, 0, 0])
+    L = high - low
+    c = np.array([(low + high) / 2, 0, 0])
     J = np.diag([r[0] * L, m * L**3 / 12 + r[1] * L, m * L**3 / 12 + r[2] * L])
     T = far(c)
     return T.T @ np.block([[m * L * np.eye(3), np.zeros((3, 3))], [np.zeros((3, 3)), J]]) @ T
@@ -59,7 +60,8 @@ def body(given: Any, axis: Array = E3[2]) -> Array:
 
 def straight(p: int, x: Array, h: float) -> tuple[Array, Array]:
     """Two linear shapes and integrals of Legendre's polynomials: values and slopes."""
-    V, D = [(1 - x) / 2, (1 + x) / 2], [-0.5 + 0 * x, 0.5 + 0 * x]
+    V = [(1 - x) / 2, (1 + x) / 2]
+    D = [-0.5 + 0 * x, 0.5 + 0 * x]
     for k in range(2, p + 1):
         c = np.zeros(k + 1)
         c[[k, k - 2]] = 1 / (2 * k - 1), -1 / (2 * k - 1)
@@ -84,7 +86,10 @@ def element(beam: Any, L: float, p: int) -> tuple[Array, Array, Array, Array]:
     """K, M, weight per acceleration and rows held; u, phi of both ends first, link axes."""
     (x, w), h = legendre.leggauss(2 * p + 2), L / 2
     V, D = straight(p, x, h)
-    size, terms, held, weight = 12, [], [], {}
+    size = 12
+    terms = []
+    held = []
+    weight = {}
 
     def field(f: int, bends: bool) -> tuple[list[int], Array, Array]:
         nonlocal size
@@ -107,7 +112,8 @@ def element(beam: Any, L: float, p: int) -> tuple[Array, Array, Array, Array]:
             terms += [(beam.m, [weight[f]])]
             held += [{r: 1, 6 + r: -1}, {f: 1, 6 + f: -1, r: sign * L}]
         elif np.isfinite(beam.kGA[k]):
-            v, psi = field(f, True), field(r, True)
+            v = field(f, True)
+            psi = field(r, True)
             terms += [(-beam.EI[k], [(psi[0], psi[2])]), (beam.rI[k], [psi[:2]])]
             terms += [(-beam.kGA[k], [(v[0], v[2]), (psi[0], -sign * psi[1])])]
             weight[f] = v[:2]
@@ -118,7 +124,9 @@ def element(beam: Any, L: float, p: int) -> tuple[Array, Array, Array, Array]:
             value, bent = cubic(p, x, h, sign)
             weight[f] = columns, value
             terms += [(-beam.EI[k], [(columns, bent)]), (beam.m, [weight[f]])]
-    K, M, W = np.zeros((size, size)), np.zeros((size, size)), np.zeros((size, 3))
+    K = np.zeros((size, size))
+    M = np.zeros((size, size))
+    W = np.zeros((size, 3))
     for c, parts in terms:
         B = np.zeros((len(x), size))
         for columns, values in parts:
@@ -135,7 +143,8 @@ def element(beam: Any, L: float, p: int) -> tuple[Array, Array, Array, Array]:
 def openings(closure: Any, planar: bool, A: Any, B: Any) -> Array:
     """Rows of a closure between two frames; what is used here of them."""
     (R_a, p_a), (R_b, p_b) = A, B
-    d, Q = R_a.T @ (p_b - p_a), R_a.T @ R_b
+    d = R_a.T @ (p_b - p_a)
+    Q = R_a.T @ R_b
     if closure.type == "distance":
         return np.array([np.sqrt(d @ d)])
     if closure.type == "spherical":
@@ -149,9 +158,13 @@ class Absolute:
     """K, M and weights of a mechanism at its joint coordinates, on the null space of its rows."""
 
     def __init__(self, robot: MechanismRobot, x: dict[str, Array], free: bool, p: int) -> None:
-        self.robot, self.K, self.M, self.f = robot, [], [], []
+        self.robot = robot
+        self.K = []
+        self.M = []
+        self.f = []
         self.rows: list[tuple[list[int], Array]] = []
-        self.size, names = 0, [link.name for link in robot.links]
+        self.size = 0
+        names = [link.name for link in robot.links]
         soft = {f"links.{link.name}.theory": "timoshenko" for link in robot.links if link.rigid}
         soft = {k: v for k, v in soft.items() if robot.links[names.index(k[6:-7])].section}
         known = structure_of(robot.with_(soft) if soft else robot).segments
@@ -165,11 +178,14 @@ class Absolute:
         ]
         ends = [end for closure in robot.closures for end in closure.ends]
         for i, link in enumerate(robot.links):
-            mount, up = link.joint.mount, robot.parents[i]
+            mount = link.joint.mount
+            up = robot.parents[i]
             R, o = (E3, np.zeros(3)) if up < 0 else self.place(up, link.at)
             R, o = R @ rpy(mount.rpy), o + R @ np.asarray(mount.xyz)
-            q, kind = x.get(link.name, ()), link.joint.type
-            moved, root = self._joint(link, q), (R, o)
+            q = x.get(link.name, ())
+            kind = link.joint.type
+            moved = self._joint(link, q)
+            root = (R, o)
             self.frames.append((R @ moved, o))
             at = {0.0, self.length[i]}
             at |= {e.at for e in ends if e.link == link.name and e.at is not None}
@@ -182,10 +198,12 @@ class Absolute:
             # joint: rows that hold the root to the mounted frame, springs on what is let go
             rel = np.kron(np.eye(2), R.T)
             T, dofs = self.motion(i, 0.0, o)
-            rows, columns = rel @ T, dofs
+            rows = rel @ T
+            columns = dofs
             if up >= 0:
                 S, above = self.motion(up, link.at, o)
-                rows, columns = np.hstack([rows, -rel @ S]), dofs + above
+                rows = np.hstack([rows, -rel @ S])
+                columns = dofs + above
                 self._hub(link, slides[i], above, S, root)
             N = self._let_go(link, q, kind)
             if link.joint.driven and not free and link.joint.stiffness is None:
@@ -279,13 +297,18 @@ class Absolute:
                 self._body(dofs, T, R, body(given))
 
     def _close(self, free: bool) -> None:
-        robot, h = self.robot, 1e-30
+        robot = self.robot
+        h = 1e-30
         for closure in robot.closures:
             if closure.motor and free:
                 continue
-            frames, maps, columns = [], [], []
+            frames = []
+            maps = []
+            columns = []
             for end in closure.ends:
-                i, at, mount = robot.end_index(end), end.at, end.mount
+                i = robot.end_index(end)
+                at = end.at
+                mount = end.mount
                 R, o = (E3, np.zeros(3)) if i < 0 else self.place(i, at)
                 point = o + R @ np.asarray(mount.xyz)
                 T, dofs = (np.zeros((6, 0)), []) if i < 0 else self.motion(i, at, point)
@@ -307,7 +330,10 @@ class Absolute:
     def solved(self) -> tuple[Array, Array, Array, Array]:
         """K, M, weight, all on the null space N, and N."""
         n = self.size
-        K, M, f, C = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n), []
+        K = np.zeros((n, n))
+        M = np.zeros((n, n))
+        f = np.zeros(n)
+        C = []
         for into, parts in ((K, self.K), (M, self.M)):
             for dofs, part in parts:
                 np.add.at(into, np.ix_(dofs, dofs), part)
@@ -330,7 +356,9 @@ def assembled(robot: MechanismRobot) -> dict[str, Array]:
     from supple.architectures.assembling import resolve
     from supple.architectures.kinds import lower
 
-    x, at, out = resolve(lower(robot))[0][0], 0, {}
+    x = resolve(lower(robot))[0][0]
+    at = 0
+    out = {}
     for link in robot.links:
         n = robot.freedoms(link)
         out[link.name] = x[at : at + n]

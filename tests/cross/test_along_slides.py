@@ -23,7 +23,8 @@ from supple.studies.motion.fields import fields
 
 SECOND = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
 FIRST = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
-AT, H = 0.6, 5e-3
+AT = 0.6
+H = 5e-3
 BOOM = {"name": "boom", "parent": "base", "length": 2.0, "theory": "euler-bernoulli",
         "joint": {"type": "prismatic", "rotor_inertia": 2, "start": 1.2},
         "mass_per_length": 5, "bending_stiffness": 4e3, "tip": {"mass": 1.0}}  # fmt: skip
@@ -48,8 +49,10 @@ def made(basis: str = "modes", stiffening: bool = False) -> supple.Model:
 @pytest.mark.slow
 def test_locked_frequencies_are_those_of_the_exact_beams():
     """The sleeve on a node of cubic elements, half-way: from above, with their fourth order."""
-    robot, theta = mechanism([BOOM, JIB]), [1.2, 0.3]
-    exact, errors = supple.modes(robot, theta, count=5).omega, []
+    robot = mechanism([BOOM, JIB])
+    theta = [1.2, 0.3]
+    exact = supple.modes(robot, theta, count=5).omega
+    errors = []
     for n in (2, 4, 8):
         model = supple.build(robot, supple.FiniteElements(n))
         q = model.chain.pose(theta)
@@ -64,7 +67,9 @@ def test_locked_frequencies_are_those_of_the_exact_beams():
 
 def test_free_frequencies_are_those_of_the_exact_beams():
     """Motors let go: the beam slides under the sleeve, which stays. Elements from above."""
-    robot, theta, model = mechanism([BOOM, JIB]), [1.2, 0.3], made("elements")
+    robot = mechanism([BOOM, JIB])
+    theta = [1.2, 0.3]
+    model = made("elements")
     found = supple.modes(robot, theta, count=3, joints="free")
     assert (found.certified, found.rigid_modes) == (True, 2)
     q = model.chain.pose(theta)
@@ -117,8 +122,10 @@ def root(model: supple.Model, q: np.ndarray, link: str) -> tuple[np.ndarray, np.
 def points(model: supple.Model, q0: np.ndarray, start: float):
     """(mass, place as a function of q) of the boom beyond a fraction, its tip, and the jib."""
     t, w = np.polynomial.legendre.leggauss(12)
-    l, e = q0[0], np.array([1.0, 0.0, 0.0])
-    boom, jib = [], []
+    l = q0[0]
+    e = np.array([1.0, 0.0, 0.0])
+    boom = []
+    jib = []
     for a, b in ((start, max(start, 0.5)), (max(start, 0.5), 1.0)):
         for s, part in zip((a + b) / 2 + (b - a) / 2 * t, (b - a) / 2 * w, strict=True):
             back = (1 - s) * l
@@ -152,16 +159,20 @@ def points(model: supple.Model, q0: np.ndarray, start: float):
 def test_forces_are_those_of_places_seen_over_time(basis, stiffening):
     """Root of the jib, kinetic energy, and the moment in the boom on both sides of the sleeve."""
     model = made(basis, stiffening)
-    rng, n = np.random.default_rng(3), model.size
+    rng = np.random.default_rng(3)
+    n = model.size
     size = np.r_[1, 1, np.full(n - 2, 0.01)]
     q, qd, qdd = (rng.normal(size=n) * size for _ in range(3))
-    q[0], qd[0] = 1.35, 0.4
+    q[0] = 1.35
+    qd[0] = 0.4
     times = [q + qd * s + qdd * s * s / 2 for s in H * np.arange(-4, 5)]
     # where the jib begins: on the section at AT, turned by its slope
-    f, h = AT / q[0], 1e-2
+    f = AT / q[0]
+    h = 1e-2
     v = np.array([model.deflection_at(q, "boom", f + k * h) for k in range(-4, 5)])
     slope = FIRST @ v[:, 1] / (h * q[0])
-    c, s = np.cos(slope), np.sin(slope)
+    c = np.cos(slope)
+    s = np.sin(slope)
     turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
     there = v[4] + [AT, 0, 0] + turn @ [0.02, -0.05, 0]
     p, R = root(model, q, "jib")
@@ -183,7 +194,8 @@ def test_forces_are_those_of_places_seen_over_time(basis, stiffening):
         boom, jib = points(model, q, fraction)
         centre = fraction * q[0] * np.array([1.0, 0, 0])
         centre = centre + model.deflection_at(q, "boom", fraction)
-        moment, hung = np.zeros(3), np.zeros(3)
+        moment = np.zeros(3)
+        hung = np.zeros(3)
         for m, where in boom + (jib if fraction * q[0] < AT else []):
             places = np.array([where(x) for x in times])
             F = m * (SECOND @ places / H**2 - np.array([0.3, -9.81, 0]))
@@ -262,7 +274,8 @@ def leaning(planar: bool, slide: dict, closure: str = "", hung: bool = False) ->
     R = Rotation.from_euler("z", 0.3) * Rotation.from_euler("ZYX", [0.4, 0.2 * (not planar), 0])
     place = Rotation.from_euler("z", 0.3).apply([0.5, 0, 0]) + R.apply([AT, 0, 0])
     d = place - foot
-    length, yaw = float(np.linalg.norm(d)), float(np.arctan2(d[1], d[0]))
+    length = float(np.linalg.norm(d))
+    yaw = float(np.arctan2(d[1], d[0]))
     arm = {"name": "arm", "length": 0.5, **STIFF,
            "joint": {"type": "revolute", "rotor_inertia": 0.4, "start": 0.3, "stiffness": 4e3,
                      "bearing": {"translation": [3e5, 4e5, 6e5]}}}  # fmt: skip
@@ -307,10 +320,12 @@ SLIDES: dict[str, tuple] = {
 @pytest.mark.parametrize("name", SLIDES)
 def test_a_closure_along_a_slide_that_is_let_go(name):
     """Passive, or its motor let go: the boom slides through, the place stays; as in the Model."""
-    robot, theta = leaning(*SLIDES[name]), [0.3, 1.2][: 1 + (name == "driven")]
+    robot = leaning(*SLIDES[name])
+    theta = [0.3, 1.2][: 1 + (name == "driven")]
     model = supple.build(robot)
     q = model.chain.pose(theta)
-    M, K = model.mass_matrix(q), model.functions.evaluator("stiffness")(q)[0]
+    M = model.mass_matrix(q)
+    K = model.functions.evaluator("stiffness")(q)[0]
     for joints, held in (("locked", len(theta)), ("free", 0)):
         found = supple.modes(robot, theta, count=9, joints=joints)
         omega2 = eigh(K[held:, held:], M[held:, held:], eigvals_only=True)
@@ -326,7 +341,8 @@ def test_a_batch_of_closures_along_a_slide_is_its_rows():
     data = leaning(True, {"passive": True, "stiffness": 500.0}).model_dump(exclude_unset=True)
     hinge = {"name": "hinge", "length": 0.0, "joint": {"type": "revolute", "passive": True}}
     data["links"] = [data["links"][0], hinge | {"theory": "rigid"}, *data["links"][1:]]
-    robot, theta = supple.MechanismRobot.model_validate(data), np.array([[0.3], [0.6], [0.1]])
+    robot = supple.MechanismRobot.model_validate(data)
+    theta = np.array([[0.3], [0.6], [0.1]])
     many = supple.modes(robot, theta, count=3, joints="free").omega
     each = [supple.modes(robot, at, count=3, joints="free").omega for at in theta]
     np.testing.assert_array_equal(many, each)
@@ -335,7 +351,8 @@ def test_a_batch_of_closures_along_a_slide_is_its_rows():
 
 def test_a_motor_answers_through_a_closure_along_a_slide():
     """The response of the exact beams is that of the linearised Model."""
-    robot, hertz = leaning(*SLIDES["sprung, bearing"]).with_("gravity", [0, 0, 0]), [0.3, 1.0, 4.0]
+    robot = leaning(*SLIDES["sprung, bearing"]).with_("gravity", [0, 0, 0])
+    hertz = [0.3, 1.0, 4.0]
     found = supple.response(robot, [0.3], hertz, ["tau.arm"], ["tip.x", "tip.y"], joints="free")
     model = supple.build(robot)
     line = supple.linearize(model, model.chain.pose([0.3]), outputs=[supple.Tip()])

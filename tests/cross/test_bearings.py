@@ -130,7 +130,10 @@ def cantilever_on(k: float, c: float) -> list[float]:
     """
 
     def det(b: float) -> float:
-        cb, sb, ch, sh = np.cos(b), np.sin(b), np.cosh(b), np.sinh(b)
+        cb = np.cos(b)
+        sb = np.sin(b)
+        ch = np.cosh(b)
+        sh = np.sinh(b)
         rows = [
             [k, -(b**3), k, b**3],
             [-(b**2), -c * b, b**2, -c * b],
@@ -208,7 +211,13 @@ def test_stiff_springs_come_to_rigid_ones_as_one_over_k() -> None:
 
 def test_springs_in_series_by_hand() -> None:
     """A rigid rod under a tip force: what joint, bearing and foundation add, each alone."""
-    L, F, k, c, k_f, c_f, joint = 2.0, 30.0, 4e5, 7e4, 2e6, 3e5, 5e4
+    L = 2.0
+    F = 30.0
+    k = 4e5
+    c = 7e4
+    k_f = 2e6
+    c_f = 3e5
+    joint = 5e4
     robot = supple.SerialRobot(
         name="rod",
         planar=True,
@@ -240,7 +249,8 @@ def test_springs_in_series_by_hand() -> None:
 
 
 def test_response_stands_on_the_same_springs() -> None:
-    robot, theta = arm(), (0.4, -0.7)
+    robot = arm()
+    theta = (0.4, -0.7)
     found = supple.response(
         robot, theta, np.array([1e-6, 60.0]), inputs=["force.z"], outputs=["tip.z"], joints="locked"
     )
@@ -258,7 +268,10 @@ def test_opensees_with_zero_length_elements() -> None:
     ops = opensees()
     if ops is None:
         pytest.skip("openseespy is not here")
-    n, mass, inertia, theta = 4, 3.0, 0.2, 0.6
+    n = 4
+    mass = 3.0
+    inertia = 0.2
+    theta = 0.6
     foundation = [2e7, 3e7, 4e7, 6e5, 4e5, 5e5]
     bearing = [1e8, 2e7, 5e7, 2e5, 6e5, 3e5]
     robot = supple.SerialRobot(

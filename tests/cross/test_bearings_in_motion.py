@@ -53,7 +53,8 @@ def test_equations_agree_with_one_another(model: supple.Model) -> None:
     rng = np.random.default_rng(0)
     q = 0.01 * rng.normal(size=model.size)
     q[:2] += THETA
-    qd, tau = rng.normal(size=model.size), np.array([3.0, 4.0])
+    qd = rng.normal(size=model.size)
+    tau = np.array([3.0, 4.0])
     qdd = model.forward_dynamics(q, qd, tau)
     terms = [
         model.mass_matrix(q) @ qdd,
@@ -188,7 +189,8 @@ def test_a_tree_is_the_arm_it_describes(model: supple.Model) -> None:
     tree = supple.build(as_mechanism(model.robot), supple.AssumedModes(1))
     assert tree.coordinates == model.coordinates
     rng = np.random.default_rng(2)
-    q, qd = 0.01 * rng.normal(size=model.size), rng.normal(size=model.size)
+    q = 0.01 * rng.normal(size=model.size)
+    qd = rng.normal(size=model.size)
     for found, wanted in (
         (tree.mass_matrix(q), model.mass_matrix(q)),
         (tree.forward_dynamics(q, qd, [1.0, 2.0]), model.forward_dynamics(q, qd, [1.0, 2.0])),
@@ -309,7 +311,8 @@ def test_a_rigid_twin_stands_on_the_ground() -> None:
     stiff = {"translation": [1e9, 1e9, 1e9], "rotation": [1e8, 1e8, None]}
     ground = {**stiff, "mass": 3.0, "inertia": [0.2, 0.2, 0.2]}
     still = rod(stiff, rotor_inertia=0.5).with_("foundation", ground)
-    law, move = supple.ComputedTorque(), supple.ParabolicBlends([0.0], [0.5], 0.2, 0.05)
+    law = supple.ComputedTorque()
+    move = supple.ParabolicBlends([0.0], [0.5], 0.2, 0.05)
     ends = [
         supple.simulate(supple.build(robot), controller=law, trajectory=move).q[-1, 0]
         for robot in (still, rod({}, rotor_inertia=0.5))

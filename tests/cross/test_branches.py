@@ -30,7 +30,8 @@ def steady(x: np.ndarray) -> bool:
 
 def test_the_moves_pass_where_searches_from_the_start_leap() -> None:
     for name in MOVES:
-        robot, theta = supple.load(name), move(name)(np.linspace(0, 1, 301))[0]
+        robot = supple.load(name)
+        theta = move(name)(np.linspace(0, 1, 301))[0]
         leaping = supple.forward(robot, theta).position
         assert not steady(leaping)
         branch = architecture_of(robot).branch(theta)
@@ -89,7 +90,8 @@ def test_drawings_of_a_run_are_on_its_branch(run: supple.Response) -> None:
 
 def test_sampled_laws_feel_the_branch_of_the_run() -> None:
     """The zero-order hold is late by half a period, so that the error is of first order in it."""
-    model, path = supple.build(supple.load("five-bar"), supple.AssumedModes(1)), move("five-bar")
+    model = supple.build(supple.load("five-bar"), supple.AssumedModes(1))
+    path = move("five-bar")
     law = supple.Decoupling(400, 40)
     laws = (law, supple.Sampled(law, period=4e-4), supple.Sampled(law, period=2e-4))
     whole, *sampled = (
@@ -103,7 +105,8 @@ def test_sampled_laws_feel_the_branch_of_the_run() -> None:
 
 def test_loops_begin_where_forward_finds_them() -> None:
     """Straight steps from the assembled pose lead past a singular one, to elbows the other way."""
-    robot, theta = supple.load("five-bar"), np.array([0.46471078, 2.57493328])
+    robot = supple.load("five-bar")
+    theta = np.array([0.46471078, 2.57493328])
     model = supple.build(robot, supple.AssumedModes(4, axial=1))
     there = supple.forward(robot, theta).position
     straight = np.concatenate([theta, np.zeros(model.size - 2)])
@@ -133,7 +136,8 @@ def test_loops_begin_where_forward_finds_them() -> None:
 @pytest.mark.parametrize("name", MOVES)
 def test_paths_stay_on_their_branch(name: str) -> None:
     """Elements on moving frames, a linearised Model and a stiffly led run go the same way."""
-    robot, path = supple.load(name), move(name)
+    robot = supple.load(name)
+    path = move(name)
     flat = name == "five-bar"
     basis = supple.FiniteElements(2) if flat else supple.AssumedModes(1)
     found = supple.follow(supple.build(robot, basis, stiffening=flat), path, dt=5e-3)

@@ -20,7 +20,8 @@ def _tree() -> supple.Robot:
         {"name": "b", "parent": "a", "at": 0.494, "length": 0.4, "joint": left, **BAR},
         {"name": "c", "parent": "a", "at": 0.17, "length": 0.3, "joint": right, **BAR},
     ]
-    links[1]["tip"], links[2]["tip"] = {"mass": 0.3}, {"mass": 0.2}
+    links[1]["tip"] = {"mass": 0.3}
+    links[2]["tip"] = {"mass": 0.2}
     told = {"name": "carrier", "architecture": "mechanism", "gravity": [0, 0, 0]}
     materials = {"aluminium": ALUMINIUM}
     return supple.MechanismRobot(**told, materials=materials, links=links, tip="b")
@@ -34,8 +35,10 @@ def test_frequencies_fall_to_the_exact_ones(basis, bound):
     robot = _tree()
     exact = supple.modes(robot, [0, 0, 0], count=5).omega
     model = supple.build(robot, basis, damping=0.0)
-    q, bends = np.zeros(model.size), slice(model.joints, None)
-    K, M = stiffness_at(model, q)[bends, bends], model.mass_matrix(q)[bends, bends]
+    q = np.zeros(model.size)
+    bends = slice(model.joints, None)
+    K = stiffness_at(model, q)[bends, bends]
+    M = model.mass_matrix(q)[bends, bends]
     slow = eigh(M, K, eigvals_only=True)[
         :-6:-1
     ]  # of K, M rounding of the fast ones would drown them

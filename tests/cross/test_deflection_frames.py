@@ -19,11 +19,13 @@ def runs():
 def test_the_rigid_frame_of_a_run_is_the_closed_form(runs):
     run, _ = runs
     inner, outer = (link.length for link in run.model.robot.links)
-    first, second = run.q[:, 0], run.q[:, 0] + run.q[:, 1]
+    first = run.q[:, 0]
+    second = run.q[:, 0] + run.q[:, 1]
     x = inner * np.cos(first) + outer * np.cos(second)
     y = inner * np.sin(first) + outer * np.sin(second)
     off = run.tip[:, :2] - np.stack([x, y], axis=1)
-    c, s = np.cos(second), np.sin(second)
+    c = np.cos(second)
+    s = np.sin(second)
     in_link = np.stack([c * off[:, 0] + s * off[:, 1], c * off[:, 1] - s * off[:, 0]], axis=1)
     found = run.deflection("link2", 1.0, frame="rigid")
     assert found[:, :2] == pytest.approx(in_link, abs=1e-13)
@@ -50,8 +52,10 @@ def test_elements_along_a_path_have_the_rigid_frame():
     path = supple.PointToPoint([0, 0, 0], [0.5, 0.3, -0.2], 2.0)
     run = supple.follow(robot, path, elements=1, dt=0.05)
     turn = run.wanted.sum(axis=1)
-    c, s = np.cos(turn), np.sin(turn)
-    x, y = run.moved[:, 0], run.moved[:, 1]
+    c = np.cos(turn)
+    s = np.sin(turn)
+    x = run.moved[:, 0]
+    y = run.moved[:, 1]
     in_link = np.stack([c * x + s * y, c * y - s * x, 0 * x], axis=1)
     found = run.deflection("link3", 1.0, frame="rigid")
     assert found == pytest.approx(in_link, abs=1e-12)

@@ -15,7 +15,8 @@ def both(rods: str) -> tuple[DeltaRobot, Model, Model]:
     assert isinstance(robot, DeltaRobot)
     if rods == "parallelogram":
         robot = robot.with_({"lower.rods": rods, "lower.spacing": 0.06})
-    twin, basis = as_mechanism(robot, HOME), AssumedModes(1)
+    twin = as_mechanism(robot, HOME)
+    basis = AssumedModes(1)
     return robot, build(robot, basis), build(twin, basis)
 
 
@@ -24,8 +25,10 @@ def test_a_delta_written_as_a_mechanism_moves_as_the_delta(rods: str) -> None:
     robot, old, new = both(rods)
     assert new.coordinates == old.coordinates
     rng = np.random.default_rng(1)
-    q, qd = 1e-4 * rng.normal(size=old.size), 0.1 * rng.normal(size=old.size)
-    q[:3], tau = delta.inverse(robot, [0.02, 0.03, 0.78])[0, :, 0], rng.normal(size=3)
+    q = 1e-4 * rng.normal(size=old.size)
+    qd = 0.1 * rng.normal(size=old.size)
+    q[:3] = delta.inverse(robot, [0.02, 0.03, 0.78])[0, :, 0]
+    tau = rng.normal(size=3)
     given = {
         "tip": (q,),
         "mass_matrix": (q,),

@@ -28,7 +28,8 @@ def test_the_modes_are_the_exact_ones(rods: str) -> None:
         name for name in model.coordinates if name.startswith("foundation")
     ]
     q = model.chain.pose()
-    M, K = model.mass_matrix(q)[3:, 3:], model.stiffness[3:, 3:]
+    M = model.mass_matrix(q)[3:, 3:]
+    K = model.stiffness[3:, 3:]
     found = np.sqrt(eigh(K, M, eigvals_only=True)[:6])
     exact = supple.modes(robot, theta=q[:3], count=6).omega
     assert (found > exact * (1 - 1e-9)).all()  # a basis bounds from above
@@ -41,11 +42,14 @@ def test_the_modes_are_the_exact_ones(rods: str) -> None:
 def test_power_balances_and_rest_is_that_of_statics() -> None:
     robot = on_springs(gravity=[0.3, -0.2, 0.5])
     model = supple.build(robot, supple.AssumedModes(1))
-    q, rng = model.chain.pose(), np.random.default_rng(2)
-    theta, tau = q[:3].copy(), np.array([0.3, -0.2, 0.1])
+    q = model.chain.pose()
+    rng = np.random.default_rng(2)
+    theta = q[:3].copy()
+    tau = np.array([0.3, -0.2, 0.1])
     q[3:] += 1e-3 * rng.normal(size=model.size - 3)
     qd = 0.1 * rng.normal(size=model.size)
-    qdd, h = model.forward_dynamics(q, qd, tau), 1e-7
+    qdd = model.forward_dynamics(q, qd, tau)
+    h = 1e-7
 
     def energy(t: float) -> np.ndarray:
         return model.energy(q + t * qd + t * t / 2 * qdd, qd + t * qdd)

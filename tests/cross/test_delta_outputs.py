@@ -37,7 +37,8 @@ def value(model: supple.Model, output: Output, *motion: np.ndarray) -> np.ndarra
 
 def moving(model: supple.Model) -> tuple[np.ndarray, ...]:
     """Bent, in motion, pushed at the platform: q, qd, qdd, wrench."""
-    rng, more = np.random.default_rng(1), model.size - 3
+    rng = np.random.default_rng(1)
+    more = model.size - 3
     q = np.r_[0.4, 0.5, 0.3, 1e-3 * rng.normal(size=more)]
     qd = np.r_[1.0, -2.0, 1.5, 0.05 * rng.normal(size=more)]
     return q, qd, rng.normal(size=model.size), rng.normal(size=6)
@@ -85,7 +86,8 @@ def test_at_rest_as_statics_and_the_motor_gives_what_the_joint_feels(rods: str) 
         "feels": supple.Accelerometer(f"lower3{tag}", 0.5),
     }
     q = static_state(model, [0.4, 0.5, 0.3])
-    rest, six = np.zeros(model.size), np.zeros(6)
+    rest = np.zeros(model.size)
+    six = np.zeros(6)
     exact = supple.statics(robot, theta=[0.4, 0.5, 0.3], outputs=outputs).outputs
     for name, output in outputs.items():
         found = value(model, output, q, rest, rest, six)
@@ -102,7 +104,8 @@ def test_a_place_of_a_rod_accelerates_as_its_second_derivative() -> None:
     model = supple.build(delta("single"), supple.AssumedModes(1))
     q, qd, qdd, wrench = moving(model)
     found = value(model, supple.Acceleration("lower1", 1.0), q, qd, qdd, wrench)
-    rim, h = np.array([0.05, 0.0, 0.0]), 1e-4
+    rim = np.array([0.05, 0.0, 0.0])
+    h = 1e-4
 
     def place(t: float) -> np.ndarray:
         p, R = model.functions.evaluator("tip")(q + t * qd + t * t / 2 * qdd)
@@ -114,7 +117,8 @@ def test_a_place_of_a_rod_accelerates_as_its_second_derivative() -> None:
 
 def test_outputs_along_the_path_of_a_platform() -> None:
     """The Model led by its motors moves as the kineto-elasto equations do: two programs."""
-    robot, path = delta("single"), supple.PointToPoint((0, 0, 0.6), (0.1, 0, 0.65), 0.4)
+    robot = delta("single")
+    path = supple.PointToPoint((0, 0, 0.6), (0.1, 0, 0.65), 0.4)
     wanted = supple.follow(robot.with_(_light()), path, elements=1, dt=4e-3)
     outputs = {"tip": supple.Tip(), "root": supple.Reaction("upper1")}
     found = supple.follow(robot.with_(_light()), path, elements=1, dt=4e-3, outputs=outputs)
@@ -144,14 +148,16 @@ def test_outputs_of_a_linear_model_of_a_delta() -> None:
     """C against differences of the outputs along the motion that the efforts give."""
     model = supple.build(delta("single"), supple.AssumedModes(1))
     n, (q, _, _, _) = model.size, moving(model)
-    output, tau = supple.Moment("upper1", 0.2), np.array([0.3, -0.2, 0.1])
+    output = supple.Moment("upper1", 0.2)
+    tau = np.array([0.3, -0.2, 0.1])
     C = supple.linearize(model, q, np.zeros(n), tau, outputs=[output]).C
 
     def seen(x: np.ndarray) -> np.ndarray:
         qdd = model.forward_dynamics(x[:n], x[n:], tau)
         return value(model, output, x[:n], x[n:], qdd, np.zeros(6))
 
-    x, h = np.r_[q, np.zeros(n)], 1e-4
+    x = np.r_[q, np.zeros(n)]
+    h = 1e-4
     for k in (0, 5, n + 1):
         step = h * np.eye(2 * n)[k]
         slope = 8 * (seen(x + step) - seen(x - step)) - seen(x + 2 * step) + seen(x - 2 * step)

@@ -49,7 +49,8 @@ def made(case: str) -> supple.Model:
 
 def states(model: supple.Model) -> list[np.ndarray]:
     """Two bent states."""
-    rng, out = np.random.default_rng(5), []
+    rng = np.random.default_rng(5)
+    out = []
     for place in PLACES:
         q = 1e-4 * rng.normal(size=model.size)
         q[:3] = delta.inverse(model.robot, place)[0, :, 0]
@@ -60,10 +61,14 @@ def states(model: supple.Model) -> list[np.ndarray]:
 def answers(model: supple.Model) -> dict[str, Any]:
     """Every function of a Model at two bent states, and its linearised frequencies at one."""
     out: dict[str, Any] = {"coordinates": list(model.coordinates)}
-    rng, n = np.random.default_rng(7), model.size
+    rng = np.random.default_rng(7)
+    n = model.size
     for k, q in enumerate(states(model)):
-        qd, qdd = 0.1 * rng.normal(size=n), rng.normal(size=n)
-        qd[:3], tau, wrench = rng.normal(size=3), rng.normal(size=3), rng.normal(size=6)
+        qd = 0.1 * rng.normal(size=n)
+        qdd = rng.normal(size=n)
+        qd[:3] = rng.normal(size=3)
+        tau = rng.normal(size=3)
+        wrench = rng.normal(size=6)
         A, B, C = model.derivatives(q, qd, tau)
         out |= {
             f"{word}.{k}": np.asarray(value).tolist()
@@ -96,9 +101,13 @@ def run(model: supple.Model, **steps: float) -> supple.Response:
 
 def measured(model: supple.Model) -> dict[str, Any]:
     """Loads and motions of sections and joints of all legs, bent, in motion, pushed."""
-    rng, n = np.random.default_rng(3), model.size
-    q, qd, qdd = 1e-4 * rng.normal(size=n), 0.1 * rng.normal(size=n), rng.normal(size=n)
-    q[:3], wrench = delta.inverse(model.robot, PLACES[0])[0, :, 0], rng.normal(size=6)
+    rng = np.random.default_rng(3)
+    n = model.size
+    q = 1e-4 * rng.normal(size=n)
+    qd = 0.1 * rng.normal(size=n)
+    qdd = rng.normal(size=n)
+    q[:3] = delta.inverse(model.robot, PLACES[0])[0, :, 0]
+    wrench = rng.normal(size=6)
     b = "b" if model.robot.lower.rods == "parallelogram" else ""
     outputs: list[Output] = [
         supple.Moment("upper2", 0.4),
@@ -121,11 +130,13 @@ def measured(model: supple.Model) -> dict[str, Any]:
 def test_every_function_is_that_of_the_old_room(case: str) -> None:
     """Accelerations by their forces; what else the mass matrix divides, to its condition."""
     model = made(case)
-    found, mass = answers(model), [model.mass_matrix(q) for q in states(model)]
+    found = answers(model)
+    mass = [model.mass_matrix(q) for q in states(model)]
     lost = max(1e-10, np.finfo(float).eps * np.linalg.cond(mass[1]))
     for name, value in STORED[case].items():
         word, k = (*name.split("."), "")[:2]
-        one, two = found[name], value
+        one = found[name]
+        two = value
         if word == "coordinates":
             assert one == two
             continue
@@ -148,7 +159,8 @@ def test_a_run_is_that_of_the_old_room(case: str) -> None:
     """To what the run itself can be known: its mass matrix multiplies rounding by 1e7 and more, so
     that runs in other steps, all of them short, are as far from one another.
     """
-    model, stored = made(case), STORED[f"{case}-run"]
+    model = made(case)
+    stored = STORED[f"{case}-run"]
     found = run(model, tolerance=1e-13)
     others = [run(model, step=step) for step in (5e-6, 2.5e-6)]
     for word in ("tip", "q"):

@@ -15,7 +15,8 @@ from supple.architectures import delta
 
 PLACE = np.array([0.05, 0.02, 0.7])
 USUAL = np.array([0.0, 0.0, 0.66])  # where its springs are unloaded, unless a rest is given
-ELBOW, WRIST = [50.0, 80.0], [30.0, 60.0]
+ELBOW = [50.0, 80.0]
+WRIST = [30.0, 60.0]
 
 
 def sprung(rods: str = "single", **more: Any) -> supple.DeltaRobot:
@@ -55,7 +56,8 @@ def by_hand(place: np.ndarray = USUAL) -> supple.MechanismRobot:
 
 
 def test_exact_modes_statics_and_responses_are_those_of_the_mechanism_by_hand() -> None:
-    robot, twin = sprung(), by_hand()
+    robot = sprung()
+    twin = by_hand()
     theta = delta.inverse(robot, PLACE)[0, :, 0]
     ours = supple.modes(robot, position=PLACE, count=8)
     assert ours.certified
@@ -64,7 +66,8 @@ def test_exact_modes_statics_and_responses_are_those_of_the_mechanism_by_hand() 
     assert ours.omega[0] > 1.2 * supple.modes("kuo-delta", position=PLACE, count=1).omega[0]
     elements = supple.modes(robot, position=PLACE, count=8, method="elements")
     np.testing.assert_allclose(elements.omega, ours.omega, rtol=3e-5)
-    sag, other = supple.statics(robot, position=PLACE), supple.statics(twin, theta)
+    sag = supple.statics(robot, position=PLACE)
+    other = supple.statics(twin, theta)
     np.testing.assert_allclose(sag.tip_displacement, other.tip_displacement, rtol=1e-9)
     given: Any = {"frequency_hz": [1.0, 4.0], "inputs": ["force.z"], "outputs": ["tip.z", "tip.rx"]}
     one = supple.response(robot, position=PLACE, **given).values
@@ -79,14 +82,17 @@ def test_equations_of_motion_are_those_of_a_mechanism(rods: str) -> None:
         changes = {f"links.lower{k}.joint.damping": 0.2 for k in (1, 2, 3)}
         twin = twin.with_(changes | {f"links.wrist{k}.joint.damping": 0.1 for k in (1, 2, 3)})
     basis = supple.AssumedModes(1)
-    ours, theirs = supple.build(robot, basis), supple.build(twin, basis)
+    ours = supple.build(robot, basis)
+    theirs = supple.build(twin, basis)
     assert ours.coordinates == theirs.coordinates
     rng = np.random.default_rng(1)
-    q, qd = 1e-4 * rng.normal(size=ours.size), 0.1 * rng.normal(size=ours.size)
+    q = 1e-4 * rng.normal(size=ours.size)
+    qd = 0.1 * rng.normal(size=ours.size)
     q[:3] = delta.inverse(robot, PLACE)[0, :, 0]
     states = {"tip": (q,), "energy": (q, qd), "mass_matrix": (q,), "inverse_dynamics": (q, qd, qd)}
     for name, given in states.items():
-        a, b = np.asarray(getattr(ours, name)(*given)), np.asarray(getattr(theirs, name)(*given))
+        a = np.asarray(getattr(ours, name)(*given))
+        b = np.asarray(getattr(theirs, name)(*given))
         np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9 * np.abs(a).max(), err_msg=name)
 
 
@@ -143,7 +149,8 @@ def test_a_run_with_springs_and_dampers_far_from_rest_closes_its_power_balance()
 
 
 def test_a_path_is_followed_as_by_the_mechanism_by_hand() -> None:
-    robot, twin = sprung(), by_hand()
+    robot = sprung()
+    twin = by_hand()
     path = supple.CirclePath(centre=(0, 0, 0.66), radius=0.02, period=0.8)
     ours = supple.follow(robot, path, elements=1, dt=0.02)
     motors = supple.PlatformPath(twin, path)

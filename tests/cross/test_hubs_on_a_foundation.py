@@ -54,7 +54,9 @@ def test_its_weight_turns_the_base(architecture):
     text = SLIDE.replace("null, null]", "null, null], rotation: [1e3, 2e3, 3e3]")
     robot = supple.loads(text.format(architecture=architecture, theory=RIGID))
     model = supple.build(robot.with_("gravity", [1.0, -9.0, 3.0]))
-    q, h, still = np.array([0.6, 0.01, 0.02, -0.03, 0.04]), 1e-5, np.zeros(5)
+    q = np.array([0.6, 0.01, 0.02, -0.03, 0.04])
+    h = 1e-5
+    still = np.zeros(5)
 
     def potential(q):
         found = model.energies(q, still)

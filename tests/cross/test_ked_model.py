@@ -77,10 +77,13 @@ def linearised(model: supple.Model) -> dict[str, np.ndarray]:
     """M, C, K (N, elastic) and F (N,) of all rows, by differences; exact for M and F."""
     d = model.joints
     size = model.size - d
-    zero, unit = np.zeros(size), np.eye(size)
+    zero = np.zeros(size)
+    unit = np.eye(size)
 
     def residual(eta: np.ndarray, etad: np.ndarray, etadd: np.ndarray) -> np.ndarray:
-        q, qd, qdd = np.r_[THETA[:d], eta], np.r_[RATE[:d], etad], np.r_[SECOND[:d], etadd]
+        q = np.r_[THETA[:d], eta]
+        qd = np.r_[RATE[:d], etad]
+        qdd = np.r_[SECOND[:d], etadd]
         return model.inverse_dynamics(q, qd, qdd)
 
     here = residual(zero, zero, zero)
@@ -107,7 +110,8 @@ def test_all_terms_are_those_of_the_linearised_model(case: str, elements: int) -
     """
     robot = ARMS[case]
     model = supple.build(robot, supple.FiniteElements(elements), stiffening=True)
-    wanted, d = linearised(model), model.joints
+    wanted = linearised(model)
+    d = model.joints
     where = (THETA[:d], RATE[:d], SECOND[:d])
     small = ked(robot, where[0], elements)
     found = small.matrices(*where)
@@ -126,10 +130,12 @@ def test_a_led_model_is_the_same_by_its_own_derivatives() -> None:
     """LedModel differentiates the Model's expressions, the kineto-elasto model never sees it."""
     robot = ARMS["laden"]
     model = supple.build(robot, supple.FiniteElements(1), stiffening=True)
-    led, small = PathModel(model), ked(robot, THETA, 1)
+    led = PathModel(model)
+    small = ked(robot, THETA, 1)
     ours, theirs = (x.matrices(THETA, RATE, SECOND) for x in (led, small))
     for name in ("M", "C", "K", "F", "tip"):
-        a, b = getattr(ours, name), getattr(theirs, name)
+        a = getattr(ours, name)
+        b = getattr(theirs, name)
         assert np.abs(a - b).max() < 1e-7 * np.abs(b).max(), name
     for link in led.names:
         a, b = (x.section(link, 0.7, THETA[None]) for x in (led, small))
@@ -248,13 +254,17 @@ def slope(f: Callable[[float], np.ndarray], h: float = 1e-4) -> np.ndarray:
 @pytest.mark.parametrize("rods", ["single", "parallelogram"])
 def test_a_delta_is_the_linearised_coupled_model(rods: str) -> None:
     """The coupled model, its loops closed by Newton's method, differentiated at rest of y."""
-    robot, path, t = delta_robot(rods), supple.InvertedU(), 0.23
+    robot = delta_robot(rods)
+    path = supple.InvertedU()
+    t = 0.23
     coupled = supple.build(robot, supple.FiniteElements(1), stiffening=True)
     theta, rate, second = (x[0] for x in motion(robot, *(x[None] for x in path(t))).theta)
     N = coupled.size - 3
 
     def residual(y: np.ndarray, yd: np.ndarray) -> np.ndarray:
-        q, qd, qdd = np.r_[theta, y], np.r_[rate, yd], np.r_[second, np.zeros(N)]
+        q = np.r_[theta, y]
+        qd = np.r_[rate, yd]
+        qdd = np.r_[second, np.zeros(N)]
         return coupled.inverse_dynamics(q, qd, qdd)
 
     small = ked(robot, path(t)[0], 1)

@@ -11,7 +11,9 @@ X, Y, Z = np.eye(3)
 
 def as_pinocchio(robot: MechanismRobot) -> tuple[object, list[int], dict[str, int]]:
     """The tree, the place in z of each of its coordinates, and the joint of every link."""
-    model, joints, order = pin.Model(), {}, []
+    model = pin.Model()
+    joints = {}
+    order = []
     model.gravity.linear = np.asarray(robot.gravity, float)
     for i, link in enumerate(robot.links):
         up = robot.parents[i]
@@ -57,7 +59,8 @@ def random_tree(seed: int) -> MechanismRobot:
             "inertia": inertia,
         }
 
-    links, way = [], [-1]
+    links = []
+    way = [-1]
     for i in range(6):
         kind = ["revolute", "universal", "spherical"][int(rng.integers(3))]
         joint = {
@@ -93,7 +96,8 @@ def test_rigid_trees_equal_pinocchio(seed: int) -> None:
     robot = random_tree(seed)
     model = build(robot, AssumedModes(1))
     twin, order, _ = as_pinocchio(robot)
-    chain, rng = model.chain, np.random.default_rng(seed)
+    chain = model.chain
+    rng = np.random.default_rng(seed)
     place = [chain.passive[i][k] if chain.links[i].passive else chain.theta[i] for i, k in order]
     q, qd, qdd = rng.normal(size=(3, model.size)) * 0.5
     data = twin.createData()
@@ -140,7 +144,8 @@ def test_rigid_loops_equal_pinocchios_constrained_dynamics(name: str) -> None:
         pin.ReferenceFrame.LOCAL,
     )
     rng = np.random.default_rng(3)
-    q, qd = model.chain.pose(), rng.normal(size=model.size)
+    q = model.chain.pose()
+    qd = rng.normal(size=model.size)
     q[: model.joints] += 0.3
     tau = rng.normal(size=model.joints)
     functions = model.functions

@@ -53,14 +53,16 @@ class Cables:
         self.container = exu.SystemContainer()
         self.system = self.container.AddSystem()
         self.ground = self.system.AddNode(ii.NodePointGround(referenceCoordinates=[0, 0, 0]))
-        self.gravity, self.nodes = list(robot.gravity), []
+        self.gravity = list(robot.gravity)
+        self.nodes = []
         beams = {s.name.partition("@")[0]: s.beam for s in structure_of(robot).segments}
         for i, link in enumerate(robot.links):
             self._bar(
                 at.p[0, i, :2], at.R[0, i, :2, 0], float(link.length or 0), beams[link.name], n
             )
         for i, link in enumerate(robot.links):
-            parent, root = robot.parents[i], self.nodes[i][0]
+            parent = robot.parents[i]
+            root = self.nodes[i][0]
             if parent >= 0:
                 self._pin(root, self.nodes[parent][-1])
                 continue

@@ -98,7 +98,8 @@ def test_an_arm_written_as_a_mechanism_shakes_as_the_arm() -> None:
 
 def _same(one: PathResponse, two: PathResponse, part: float) -> None:
     for word in ("moved", "torque", "rigid_torque", "tip"):
-        a, b = getattr(one, word), getattr(two, word)
+        a = getattr(one, word)
+        b = getattr(two, word)
         np.testing.assert_allclose(b, a, rtol=0, atol=part * np.abs(a).max(), err_msg=word)
 
 

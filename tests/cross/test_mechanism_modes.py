@@ -23,7 +23,8 @@ def locked(model: Model) -> Array:
     """Natural frequencies with motors locked, from M and K of the closed mechanism."""
     from scipy.linalg import eigh
 
-    q, k = model.chain.pose(), model.joints
+    q = model.chain.pose()
+    k = model.joints
     K = model.functions.evaluator("stiffness")(q)[0]
     found: Array = np.sqrt(eigh(K[k:, k:], model.mass_matrix(q)[k:, k:], eigvals_only=True))
     return found
@@ -90,7 +91,9 @@ def test_a_ball_joint_with_one_spring_is_alike_in_all_directions() -> None:
 
     Turned by phi about any axis the spring holds k phi^2 / 2, however far.
     """
-    inertia, k, d = np.array([1.0, 2.0, 4.0]), 100.0, 0.5
+    inertia = np.array([1.0, 2.0, 4.0])
+    k = 100.0
+    d = 0.5
     for start in ([0.0, 0.0, 0.0], [0.4, -0.7, 1.1]):
         joint = {"type": "spherical", "start": start, "stiffness": k, "damping": d}
         link = {"name": "ball", "theory": "rigid", "joint": joint}

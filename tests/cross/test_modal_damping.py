@@ -51,7 +51,9 @@ def test_poles_of_passive_trees_have_the_ratio(first, second, planar) -> None:
 def test_links_damp_one_another_in_motion(name: str) -> None:
     """D of the forward dynamics is the Model's, also between links."""
     model = supple.build(supple.load(name), supple.AssumedModes(1), modal_damping=0.05)
-    q, tau, h = np.array(model.chain.pose()), [0.0] * model.joints, 1e-3
+    q = np.array(model.chain.pose())
+    tau = [0.0] * model.joints
+    h = 1e-3
     pushed = [
         model.forward_dynamics(q, h * e, tau) - model.forward_dynamics(q, -h * e, tau)
         for e in np.eye(model.size)
@@ -119,10 +121,13 @@ def test_robots_with_slides_have_the_ratio_where_it_was_taken(robot, basis) -> N
     """By the poles of the blocks of the Model's own functions, motors locked."""
     model = supple.build(robot, basis, modal_damping=0.03)
     found = model.check()
-    k, q, one = model.joints, model.chain.pose(np.array(found.theta)), np.eye(model.size)
+    k = model.joints
+    q = model.chain.pose(np.array(found.theta))
+    one = np.eye(model.size)
     lost = np.array([model.functions.evaluator("dissipation")(q, e)[0] for e in one]).T
     M, D, K = (A[k:, k:] for A in (model.mass_matrix(q), lost, stiffness_at(model, q)))
-    still, n = np.zeros_like(M), len(M)
+    still = np.zeros_like(M)
+    n = len(M)
     A = np.block([[still, np.eye(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
     poles = np.linalg.eigvals(A)
     np.testing.assert_allclose(-poles.real / np.abs(poles), 0.03, rtol=1e-6)
@@ -130,7 +135,9 @@ def test_robots_with_slides_have_the_ratio_where_it_was_taken(robot, basis) -> N
     np.testing.assert_allclose(found.frequency_hz, own, rtol=1e-8)  # `check` stands there too
     exact = supple.modes(robot, list(found.theta), count=1).frequency_hz
     np.testing.assert_allclose(found.exact_hz[:1], exact, rtol=1e-5)
-    x, v, tau = q - 0.01, np.linspace(0.3, 1.0, model.size), np.ones(k)
+    x = q - 0.01
+    v = np.linspace(0.3, 1.0, model.size)
+    tau = np.ones(k)
     a = model.forward_dynamics(x, v, tau)
     needed = model.inverse_dynamics(x, v, a)
     size = np.abs(model.mass_matrix(x)).max() * np.abs(a).max()

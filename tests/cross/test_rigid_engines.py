@@ -17,7 +17,8 @@ def rigid_arm(seed: int, planar: bool) -> SerialRobot:
         inertia = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
         com = rng.normal(size=3) * 0.1
         if planar:
-            inertia, com[2] = [J[2, 2]], 0.0
+            inertia = [J[2, 2]]
+            com[2] = 0.0
         return {"mass": rng.uniform(0.5, 3), "com": com.tolist(), "inertia": inertia}
 
     links = [
@@ -50,7 +51,9 @@ def rigid_arm(seed: int, planar: bool) -> SerialRobot:
 
 
 def as_pinocchio(robot: SerialRobot) -> object:
-    model, parent, at = pin.Model(), 0, pin.SE3.Identity()
+    model = pin.Model()
+    parent = 0
+    at = pin.SE3.Identity()
     model.gravity.linear = np.asarray(robot.gravity, float)
     for link in robot.links:
         joint = link.joint
@@ -78,7 +81,8 @@ def as_pinocchio(robot: SerialRobot) -> object:
 @pytest.mark.parametrize("seed", range(5))
 def test_rigid_links_equal_pinocchio(seed: int, planar: bool) -> None:
     robot = rigid_arm(seed, planar)
-    model, other = build(robot, AssumedModes(1)), as_pinocchio(robot)
+    model = build(robot, AssumedModes(1))
+    other = as_pinocchio(robot)
     data = other.createData()
     rng = np.random.default_rng(seed)
     for _ in range(5):
@@ -128,11 +132,9 @@ def test_stiff_links_tend_to_rigid_ones_as_one_over_E(planar: bool) -> None:
     robot = SerialRobot.model_validate(base)
     stiff = {f"links.link{i}.theory": "rigid" for i in range(3)}
     rigid = build(robot.with_(stiff), AssumedModes(1))
-    theta, thetad, tau = (
-        np.array([0.3, 0.8, -0.5]),
-        np.array([1.0, -2.0, 0.5]),
-        np.array([3.0, 1, 0.2]),
-    )
+    theta = np.array([0.3, 0.8, -0.5])
+    thetad = np.array([1.0, -2.0, 0.5])
+    tau = np.array([3.0, 1, 0.2])
     wanted = rigid.forward_dynamics(theta, thetad, tau)
     errors = []
     for factor in (1e2, 1e3, 1e4):
@@ -141,7 +143,8 @@ def test_stiff_links_tend_to_rigid_ones_as_one_over_E(planar: bool) -> None:
         )
         k = model.joints
         q, qd, qdd = np.zeros((3, model.size))
-        q[:k], qd[:k] = theta, thetad
+        q[:k] = theta
+        qd[:k] = thetad
         for _ in range(20):
             qdd[:k] = np.linalg.solve(
                 model.mass_matrix(q)[:k, :k], tau - model.bias(q, qd)[:k] - model.gravity(q)[:k]

@@ -62,12 +62,15 @@ def test_held_still_with_links_beyond_it_equals_a_fixed_link_and_a_rod(basis, st
 def test_rigid_links_with_the_slide_in_the_middle_equal_pinocchio():
     pin = pytest.importorskip("pinocchio")
     robot = arm(**{f"links.{name}.theory": "rigid" for name in ("upper", "ram", "fore")})
-    model, twin = build(robot, AssumedModes(1)), pinocchio_twin(robot)
-    data, rng = twin.createData(), np.random.default_rng(5)
+    model = build(robot, AssumedModes(1))
+    twin = pinocchio_twin(robot)
+    data = twin.createData()
+    rng = np.random.default_rng(5)
     for _ in range(10):
         q, qd, qdd = (rng.normal(size=3) for _ in range(3))
         q[1] = rng.uniform(0.2, L)
-        ours, theirs = model.inverse_dynamics(q, qd, qdd), pin.rnea(twin, data, q, qd, qdd)
+        ours = model.inverse_dynamics(q, qd, qdd)
+        theirs = pin.rnea(twin, data, q, qd, qdd)
         np.testing.assert_allclose(ours, theirs, atol=1e-10 * np.abs(theirs).max())
 
 
@@ -139,7 +142,8 @@ def test_twist_of_a_held_slide_has_the_known_frequency(basis, tolerance, l):
     K, M = (A[np.ix_(at, at)] for A in (stiffness_at(model, q), model.mass_matrix(q)))
     # the tip's bodies turn the same way at the end: their inertia is in M already
     found = np.sqrt(eigvalsh(K, M))[0]
-    G, rho = 70e9 / (2 * 1.33), 2700.0
+    G = 70e9 / (2 * 1.33)
+    rho = 2700.0
     polar = np.pi / 32 * (0.02**4 - 0.016**4)
     kappa = brentq(lambda k: k * np.tan(k) - rho * polar * l / 4e-4, 1e-6, np.pi / 2 - 1e-9,
                    xtol=1e-14)  # fmt: skip
@@ -152,7 +156,8 @@ def test_energy_balance_of_a_slide_that_twists(basis):
     robot = twisting().with_({"payload.com": [0.01, 0.05, 0.02], "gravity": [1.0, -2.0, -9.0]})
     model = build(robot, basis, damping=0.01)
     q0 = np.zeros(model.size)
-    q0[:3], q0[3:] = (0.2, 0.7, 0.5), 1e-4
+    q0[:3] = (0.2, 0.7, 0.5)
+    q0[3:] = 1e-4
     run = simulate(model, [20.0, -20.0, 12.0], q0, duration=0.05, dt=1e-3, method="adams",
                    tolerance=1e-12)  # fmt: skip
     twist = [k for k, name in enumerate(model.coordinates) if ".torsion" in name]

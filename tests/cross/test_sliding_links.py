@@ -91,7 +91,8 @@ def free_growth_of_elements(convective: bool, phase: float = 0.0) -> float:
 
     (w0, a, _), (w1, b, M) = mode(0.3), mode(1.0)
     rest = np.zeros(m)
-    q0, qd0 = np.r_[a * np.cos(phase), rest], np.r_[-w0 * np.sin(phase) * a, rest]
+    q0 = np.r_[a * np.cos(phase), rest]
+    qd0 = np.r_[-w0 * np.sin(phase) * a, rest]
     x = beam.run(lambda t: (*parabolic(0.3, 1.0, 1.0, 0.1, t), still), np.linspace(0, 1, 1501),
                  q0=q0, qd0=qd0)[-1]  # fmt: skip
     E = ((b @ M @ x[2 * m : 3 * m]) ** 2 + (w1 * (b @ M @ x[:m])) ** 2) / 2
@@ -113,7 +114,8 @@ def test_free_growth_by_elements_and_without_the_convective_terms():
 @pytest.mark.parametrize("basis", [AssumedModes(2), FiniteElements(2)], ids=str)
 @pytest.mark.parametrize("l", [0.3, 0.77])
 def test_a_slide_held_still_equals_the_link_of_that_length_in_every_term(l, basis):
-    slide, fixed = build(RRP, basis), build(held_twin(RRP, 2, l), basis)
+    slide = build(RRP, basis)
+    fixed = build(held_twin(RRP, 2, l), basis)
     check_held(slide, fixed, "link3", 2, l, tolerance=1e-10)
 
 
@@ -125,7 +127,8 @@ def heavy(robot):
 def test_energy_balance_with_a_moving_boundary(basis):
     model = build(heavy(RRP), basis)
     q0 = np.zeros(model.size)
-    q0[:3], q0[3:] = (0.2, 0.7, 0.5), 1e-3
+    q0[:3] = (0.2, 0.7, 0.5)
+    q0[3:] = 1e-3
     run = simulate(model, [0.3, -0.2, 1.0], q0, duration=0.1, method="adams", tolerance=1e-12)
     assert np.abs(run.balance).max() < 1e-8 * np.abs(run.energies["kinetic"]).max()
     assert np.ptp(run.q[:, 2]) > 1e-3
@@ -135,7 +138,8 @@ def test_bias_is_that_of_lagrange():
     import casadi as ca
 
     model = build(RRP, AssumedModes(2))
-    x, v = ca.SX.sym("x", model.size), ca.SX.sym("v", model.size)
+    x = ca.SX.sym("x", model.size)
+    v = ca.SX.sym("v", model.size)
     momentum = model.functions.expression("mass_matrix")(x) @ v
     lagrange = ca.jtimes(momentum, x, v) - ca.gradient(ca.dot(momentum, v), x) / 2
     h = ca.Function("h", [x, v], [lagrange])
@@ -143,7 +147,8 @@ def test_bias_is_that_of_lagrange():
     for _ in range(5):
         q = np.r_[rng.normal(size=2), rng.uniform(0.2, 1.3), rng.normal(size=4) * 0.01]
         qd = rng.normal(size=7)
-        ours, theirs = model.bias(q, qd), np.array(h(q, qd)).ravel()
+        ours = model.bias(q, qd)
+        theirs = np.array(h(q, qd)).ravel()
         np.testing.assert_allclose(ours, theirs, atol=1e-12 * np.abs(theirs).max())
 
 
@@ -154,7 +159,8 @@ def test_rigid_spatial_arm_with_slides_equals_pinocchio():
     robot = RRP.with_({**links, **other})
     model = build(robot, AssumedModes(1))
     twin = pinocchio_twin(robot)
-    data, rng = twin.createData(), np.random.default_rng(5)
+    data = twin.createData()
+    rng = np.random.default_rng(5)
     for _ in range(10):
         q, qd, qdd = (rng.normal(size=3) for _ in range(3))
         q[2] = rng.uniform(0.1, 1.3)
@@ -217,7 +223,8 @@ def test_a_regressor_knows_the_inertia_of_another_beam():
     heavy = RRP.with_({"links.link3.mass_per_length": 3.0, "links.link3.tip": {"mass": 0.7}})
     given = RRP.with_("links.link3.tip", {"mass": 0.1})
     model, other = (build(robot, FiniteElements(2)) for robot in (given, heavy))
-    Y, theirs = supple.regressor(model), supple.regressor(other)
+    Y = supple.regressor(model)
+    theirs = supple.regressor(other)
     assert Y.names == theirs.names
     rng = np.random.default_rng(2)
     q, qd, qdd = rng.normal(size=(3, model.size))

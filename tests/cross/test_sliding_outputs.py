@@ -41,7 +41,8 @@ DIFFERENCE = np.array(
 )
 FIRST = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
 H = 6e-3
-TIP, PAYLOAD = 1.5, 2.0
+TIP = 1.5
+PAYLOAD = 2.0
 COM = np.array([0.03, 0.02, 0.01])
 
 
@@ -75,7 +76,8 @@ def moving(made: supple.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     # points slide over the kinks of the stretch of stations, places do not show a twist
     stations = made.robot.links[1].stations is not None
     kept = [not (stations and ".axial" in name) for name in made.coordinates]
-    rng, n = np.random.default_rng(5), sum(kept)
+    rng = np.random.default_rng(5)
+    n = sum(kept)
     size = np.r_[np.ones(3), np.full(n - 3, 5e-3)]
     size[[".torsion" in name for name in np.array(made.coordinates)[kept]]] = 0.0
     q, qd, qdd = np.zeros((3, made.size))
@@ -155,9 +157,11 @@ def box(x: float) -> tuple[float, float, float]:
 
 def outer(made: supple.Model, at: tuple, fraction: float) -> tuple[np.ndarray, np.ndarray]:
     """Force and moment about a section of the boom that keep what lies beyond it moving."""
-    l, L = at[0][1], 2.0
+    l = at[0][1]
+    L = 2.0
     t, w10 = np.polynomial.legendre.leggauss(10)
-    force, moment = np.zeros(3), np.zeros(3)
+    force = np.zeros(3)
+    moment = np.zeros(3)
     centre = placed(made, at[0], "boom", fraction)
     edges = [x for x in sorted({fraction, 0.5, 1.0, 1 - (L - 1.1) / l}) if x >= fraction]
     points = []
@@ -182,7 +186,8 @@ def outer(made: supple.Model, at: tuple, fraction: float) -> tuple[np.ndarray, n
             turned[4],
             *(np.tensordot(c, turned, 1) for c in (FIRST / H, DIFFERENCE / H**2)),
         )
-        W, A = R.T @ Rd, R.T @ Rdd
+        W = R.T @ Rd
+        A = R.T @ Rdd
         w = np.array([W[2, 1], W[0, 2], W[1, 0]])
         polar = 0.0
         for a, b in pairwise(edges):
@@ -215,7 +220,8 @@ CASES = [
 
 @pytest.mark.parametrize(("beam", "basis", "stiffening", "planar"), CASES)
 def test_the_load_on_a_section_balances_what_lies_beyond(beam, basis, stiffening, planar):
-    made, fraction = model(beam, basis, stiffening, planar), 0.3
+    made = model(beam, basis, stiffening, planar)
+    fraction = 0.3
     at = moving(made)
     axes = attitude(made, at[0], "boom", fraction)
     force, moment = (part @ axes for part in outer(made, at, fraction))
@@ -234,7 +240,8 @@ def test_the_load_on_a_section_balances_what_lies_beyond(beam, basis, stiffening
 
 @pytest.mark.parametrize(("beam", "basis", "stiffening", "planar"), CASES[:4])
 def test_acceleration_and_spin_are_those_of_the_material(beam, basis, stiffening, planar):
-    made, fraction = model(beam, basis, stiffening, planar), 0.4
+    made = model(beam, basis, stiffening, planar)
+    fraction = 0.4
     at = moving(made)
     q, qd, qdd = at
     _, wanted = seen(made, at, material(made, at, fraction))
@@ -245,7 +252,8 @@ def test_acceleration_and_spin_are_those_of_the_material(beam, basis, stiffening
     felt = (wanted - made.robot.gravity) @ axes
     np.testing.assert_allclose(read, felt, rtol=0, atol=1e-8 * np.abs(felt).max())
     # spin: R' dR/dt of the same piece of material, by differences of eighth order
-    back, t = (1 - fraction) * q[1], H * np.arange(-4, 5)
+    back = (1 - fraction) * q[1]
+    t = H * np.arange(-4, 5)
     each = [q + qd * s + qdd * s * s / 2 for s in t]
     turned = np.array([attitude(made, x, "boom", 1 - back / x[1]) for x in each])
     W = axes.T @ np.tensordot(FIRST / H, turned, 1)
@@ -279,8 +287,12 @@ def cantilever(gravity: float) -> supple.Robot:
 @pytest.mark.slow
 def test_at_rest_they_are_those_of_a_cantilever():
     """m g (l - x)^2 / 2 + M g (l - x), of a polynomial that quintic elements hold."""
-    g, l, f, robot = 0.01, 1.4, 0.3, cantilever(0.01)
-    A, I = np.pi * (0.05**2 - 0.042**2) / 4, np.pi * (0.05**4 - 0.042**4) / 64
+    g = 0.01
+    l = 1.4
+    f = 0.3
+    robot = cantilever(0.01)
+    A = np.pi * (0.05**2 - 0.042**2) / 4
+    I = np.pi * (0.05**4 - 0.042**4) / 64
     d = l * (1 - f)
     M = -g * (7850 * A * d**2 / 2 + 3.0 * d)
     wanted = {"m": [0, 0, M], "e": M / (2e11 * I) * 0.02, "s": abs(M) * 0.025 / I}
@@ -314,7 +326,8 @@ def test_at_rest_they_are_those_of_a_cantilever():
 
 @pytest.mark.slow
 def test_with_stations_the_load_at_rest_is_that_of_statics():
-    robot, theta = arm("stations", True).with_("gravity", [1e-5, -1e-4, 0]), [0.3, 1.4, -0.5]
+    robot = arm("stations", True).with_("gravity", [1e-5, -1e-4, 0])
+    theta = [0.3, 1.4, -0.5]
     outputs = {"m": supple.Moment("boom", 0.25), "s": supple.Stress("boom", 0.25)}
     rest = supple.statics(robot, theta, outputs=outputs).outputs
     made = supple.build(robot, supple.FiniteElements(2))

@@ -41,12 +41,14 @@ def held(model: supple.Model, l: float) -> np.ndarray:
     q = np.zeros(model.size)
     q[1] = l
     own = slice(2, None)
-    K, M = stiffness_at(model, q)[own, own], model.mass_matrix(q)[own, own]
+    K = stiffness_at(model, q)[own, own]
+    M = model.mass_matrix(q)[own, own]
     return np.sqrt(eigh(K, M, eigvals_only=True))
 
 
 def test_elements_come_to_the_exact_beam_from_above() -> None:
-    robot, off = crane(FAT), []
+    robot = crane(FAT)
+    off = []
     bases = [supple.FiniteElements(n) for n in (2, 4)] + [supple.FiniteElements(1, "quintic")]
     models = [supple.build(robot, basis) for basis in bases]
     for l in (2.0, 0.6):
@@ -67,7 +69,9 @@ def test_a_damping_ratio_is_that_of_the_free_part_at_every_length(robot: supple.
     l = 0.5
     bare = robot.with_("links.boom.tip", None)
     model = supple.build(bare, supple.FiniteElements(2), damping=0.03)
-    q, still, h = np.zeros(model.size), np.zeros(model.size), 1e-4
+    q = np.zeros(model.size)
+    still = np.zeros(model.size)
+    h = 1e-4
     q[1] = l
     M = model.mass_matrix(q)
     pulled = [model.forward_dynamics(q, h * e, [0, 0]) for e in np.eye(model.size)[2:]]
@@ -80,13 +84,15 @@ def test_assumed_modes_are_those_of_the_exact_beam_at_every_length() -> None:
     robot = crane(SOFT)
     model = supple.build(robot, supple.AssumedModes(1, axial=1))
     for l in (2.0, 1.3, 0.6, 0.1):
-        found, exact = held(model, l), supple.modes(robot, [0, l], count=4).omega
+        found = held(model, l)
+        exact = supple.modes(robot, [0, l], count=4).omega
         assert np.abs(found[:, None] / exact - 1).min(axis=1).max() < 1e-9
 
 
 def test_the_highest_of_many_modes_come_near() -> None:
     """They are made without rotary inertia, where series with it do not settle."""
-    robot, end = crane(SOFT), EndLoad(100.0, [1.0, 1.0, 2.0])
+    robot = crane(SOFT)
+    end = EndLoad(100.0, [1.0, 1.0, 2.0])
     beam = link_beam(robot, robot.links[1])
     shapes = following_modes(beam, end, 6, 1, 0)
     assert shapes is not None
@@ -122,14 +128,19 @@ def test_inertial_forces_are_those_of_lagrange(boom, basis, options) -> None:
     """
     stiffening = options.pop("stiffening", False)
     model = supple.build(crane(boom, **options), basis, stiffening=stiffening)
-    rng, n, h = np.random.default_rng(1), model.size, 1e-3
+    rng = np.random.default_rng(1)
+    n = model.size
+    h = 1e-3
     twist = np.array(["torsion" in name for name in model.coordinates])
     size = np.where(twist, 0.02, 1.0)
-    q, qd = 0.02 * rng.normal(size=n) * size, 0.3 * rng.normal(size=n) * size
-    q[:2], qd[:2] = (0.3, 1.1), (1.1, -0.7)
+    q = 0.02 * rng.normal(size=n) * size
+    qd = 0.3 * rng.normal(size=n) * size
+    q[:2] = (0.3, 1.1)
+    qd[:2] = (1.1, -0.7)
 
     def slope(f, e):
-        ahead, behind = f(q + h * e) - f(q - h * e), f(q + 2 * h * e) - f(q - 2 * h * e)
+        ahead = f(q + h * e) - f(q - h * e)
+        behind = f(q + 2 * h * e) - f(q - 2 * h * e)
         return (8 * ahead - behind) / (12 * h)
 
     turned = slope(model.mass_matrix, qd) @ qd

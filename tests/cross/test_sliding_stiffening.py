@@ -44,7 +44,8 @@ def test_held_still_it_equals_the_stiffened_link_of_that_length(basis, l):
 def test_bias_and_gravity_are_those_of_lagrange(basis):
     """h from M(q), g from the height of the masses: rates along l against positions."""
     model = build(RRP.with_("gravity", [1.0, -2.0, -9.0]), basis, stiffening=True)
-    x, v = ca.SX.sym("x", model.size), ca.SX.sym("v", model.size)
+    x = ca.SX.sym("x", model.size)
+    v = ca.SX.sym("v", model.size)
     momentum = model.functions.expression("mass_matrix")(x) @ v
     lagrange = ca.jtimes(momentum, x, v) - ca.gradient(ca.dot(momentum, v), x) / 2
     height = ca.gradient(model.functions.expression("energies")(x, 0 * v)[2], x)
@@ -61,7 +62,8 @@ def test_bias_and_gravity_are_those_of_lagrange(basis):
 
 def places(model, q, from_far):
     """Material points (n, 3) of a mast, at distances from its far end, by a fine running sum."""
-    l, n = q[0], 801
+    l = q[0]
+    n = 801
     s = np.linspace(0.0, l, n)
     v = np.array([model.deflection_at(q, "mast", x / l)[1:] for x in s])
     slope = np.gradient(v, s, axis=0, edge_order=2)
@@ -147,7 +149,8 @@ def test_energy_balance_while_it_slides(basis):
              "links.link3.bending_stiffness": 60.0}  # fmt: skip
     model = build(RRP.with_(heavy), basis, stiffening=True)
     q0 = np.zeros(model.size)
-    q0[:3], q0[3:] = (0.2, 0.7, 0.5), 3e-3
+    q0[:3] = (0.2, 0.7, 0.5)
+    q0[3:] = 3e-3
     run = simulate(model, [0.3, -0.2, 2.0], q0, duration=0.1, method="adams", tolerance=1e-11)
     assert np.abs(run.balance).max() < 1e-8 * np.abs(run.energies["kinetic"]).max()
     assert run.complete

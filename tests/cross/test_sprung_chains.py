@@ -45,13 +45,17 @@ def test_spin_up_of_a_chain() -> None:
 
     ours = spin_up(build(beam(planar=True), AssumedModes(3), stiffening=True), until=15.0)
     chain = sprung_chain(beam(planar=True), 12)
-    n, dt = chain.model.nv, 1.25e-3
-    x, lag = np.zeros(2 * (n - 1)), 0.0
+    n = chain.model.nv
+    dt = 1.25e-3
+    x = np.zeros(2 * (n - 1))
+    lag = 0.0
 
     def slope(t: float, x: np.ndarray) -> np.ndarray:
         s = 2 * np.pi * t / 15
-        rate, accel = 4 * (t / 15 - np.sin(s) / (2 * np.pi)), 4 / 15 * (1 - np.cos(s))
-        q, v = np.append(0.0, x[: n - 1]), np.append(rate, x[n - 1 :])
+        rate = 4 * (t / 15 - np.sin(s) / (2 * np.pi))
+        accel = 4 / 15 * (1 - np.cos(s))
+        q = np.append(0.0, x[: n - 1])
+        v = np.append(rate, x[n - 1 :])
         force = pin.rnea(chain.model, chain.data, q, v, np.append(accel, np.zeros(n - 1)))
         M = pin.crba(chain.model, chain.data, q)
         M = np.triu(M) + np.triu(M, 1).T

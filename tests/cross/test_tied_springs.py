@@ -48,8 +48,10 @@ ROBOTS = {
 
 def matrices(model: supple.Model) -> tuple[np.ndarray, ...]:
     """M, K and D of all but the motors, loops closed, where the robot is assembled."""
-    q, n = model.chain.pose(THETA), model.size
-    M, K = model.mass_matrix(q), model.functions.evaluator("stiffness")(q)[0]
+    q = model.chain.pose(THETA)
+    n = model.size
+    M = model.mass_matrix(q)
+    K = model.functions.evaluator("stiffness")(q)[0]
     D = -M @ supple.linearize(model, q).A[n:, n:]
     return tuple(A[2:, 2:] for A in (M, K, D))
 

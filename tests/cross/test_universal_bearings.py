@@ -74,7 +74,8 @@ def test_frequencies_are_those_of_the_exact_beams(name):
 
 def test_alike_in_all_directions_it_is_a_sprung_turn_of_the_cross():
     """Three joints in a row, y, x with the spring, z: any pose, any speed."""
-    k, basis = 250.0, supple.AssumedModes(1)
+    k = 250.0
+    basis = supple.AssumedModes(1)
     one = supple.build(arm("rigid", universal({"rotation": [k, k, k]})), basis)
     turns = [
         {"type": "revolute", "passive": True, "axis": axis}
@@ -87,7 +88,8 @@ def test_alike_in_all_directions_it_is_a_sprung_turn_of_the_cross():
     order = [0, 2, 1, 3]  # theta, y, x, z
     rng = np.random.default_rng(4)
     for _ in range(5):
-        q, qd = rng.normal(size=4), rng.normal(size=4)
+        q = rng.normal(size=4)
+        qd = rng.normal(size=4)
         q[1] *= 0.2
         found = one.forward_dynamics(q, qd, [2.0])
         wanted = other.forward_dynamics(q[order], qd[order], [2.0])
@@ -132,7 +134,8 @@ def test_what_cannot_be_built_is_a_sentence():
         supple.build(arm("rigid", universal({"rotation": [None, None, 3e2]})), basis)
 
 
-SOFT, AXES = {"rotation": [2e2, 4e2, 9e2]}, {"axes": [[0, 1, 0.3], [0.2, 0, 1]]}
+SOFT = {"rotation": [2e2, 4e2, 9e2]}
+AXES = {"axes": [[0, 1, 0.3], [0.2, 0, 1]]}
 SPRUNG = {
     "universal": universal(SOFT, stiffness=[60.0, 150.0], start=[0.4, -0.3], **AXES),
     "universal, one spring": universal(SOFT, stiffness=[60.0, 0.0], start=[0.4, -0.3], **AXES),
@@ -167,13 +170,15 @@ def test_springs_in_series_settle_where_their_energy_is_least(name):
     stiff = 1e3  # times stiffer than SOFT
     given = SPRUNG[name] | {"bearing": {"rotation": [stiff * k for k in SOFT["rotation"]]}}
     model = supple.build(arm("rigid", given), supple.AssumedModes(1))
-    laws, ball = model.functions.laws, name == "ball"
+    laws = model.functions.laws
+    ball = name == "ball"
     q = model.chain.pose([0.3])
     own = [model.coordinates.index(f"passive.rod{w}") for w in (
         (".roll", ".pitch", ".yaw") if ball else (".1", ".2"))]  # fmt: skip
     rest = q[own].copy()
     q[own] += np.random.default_rng(3).normal(size=len(own)) * 0.5
-    k, about = np.sqrt(given["stiffness"]), np.sqrt(given["bearing"]["rotation"])
+    k = np.sqrt(given["stiffness"])
+    about = np.sqrt(given["bearing"]["rotation"])
     a, b = (np.array(axis) / np.linalg.norm(axis) for axis in AXES["axes"])
     if ball:
         there = [Rotation.from_euler("ZYX", x[::-1]) for x in (rest, q[own])]
@@ -204,7 +209,8 @@ def test_a_stiff_bearing_under_springs_is_none(name):
         arm("rigid", {key: x for key, x in given.items() if key != "bearing"}),
         supple.AssumedModes(1),
     )
-    q, off = np.random.default_rng(5).normal(size=hard.size) * 0.5, []
+    q = np.random.default_rng(5).normal(size=hard.size) * 0.5
+    off = []
     force = elastic(hard.functions.laws, q.tolist())
     for stiff in (1e4, 1e6):
         bearing = {"matrix": (stiff * np.array(coupled())).tolist()}
@@ -234,10 +240,12 @@ def test_energy_is_kept_with_springs_in_series(name):
 )
 def test_modal_damping_of_springs_in_series(joint):
     model = supple.build(arm("rigid", joint), supple.AssumedModes(1), modal_damping=0.03)
-    q, own = model.chain.pose([0.0]), np.s_[1:, 1:]
+    q = model.chain.pose([0.0])
+    own = np.s_[1:, 1:]
     K, M, D = (A[own] for A in (stiffness_at(model, q), model.mass_matrix(q), model.damping))
     omega2, V = eigh(K, M)
-    found, omega = np.einsum("ij,ik,kj->j", V, D, V), np.sqrt(np.maximum(omega2, 0.0))
+    found = np.einsum("ij,ik,kj->j", V, D, V)
+    omega = np.sqrt(np.maximum(omega2, 0.0))
     np.testing.assert_allclose(found, 0.06 * omega, atol=1e-7 * found.max())
 
 
@@ -245,7 +253,8 @@ def test_modal_damping_reaches_its_turn():
     """The mode with the motor held, its passive joint loose, gets the ratio that was asked for."""
     robot = arm("rigid", universal(BEARINGS["three"][0], start=[0.4, -0.3]))
     model = supple.build(robot, supple.AssumedModes(1), modal_damping=0.03)
-    q, own = model.chain.pose([0.0]), np.ix_([1, 2, 3], [1, 2, 3])
+    q = model.chain.pose([0.0])
+    own = np.ix_([1, 2, 3], [1, 2, 3])
     K, M, D = (A[own] for A in (stiffness_at(model, q), model.mass_matrix(q), model.damping))
     omega2, V = eigh(K, M)
     found = np.einsum("ij,ik,kj->j", V, D, V)

@@ -103,20 +103,24 @@ def mimicking(rng):
 
 def test_a_mimic_joint_on_the_way_to_the_tip_equals_pinocchio(tmp_path):
     """Its own mimic joints, and G' f of its model with all joints free."""
-    rng, file = np.random.default_rng(21), tmp_path / "five.urdf"
+    rng = np.random.default_rng(21)
+    file = tmp_path / "five.urdf"
     file.write_text(mimicking(rng).replace("continuous", "revolute"))
     robot = supple.load(file)
     ours = supple.build(robot)
-    full, own = pin.buildModelFromUrdf(str(file)), pin.buildModelFromUrdf(str(file), mimic=True)
+    full = pin.buildModelFromUrdf(str(file))
+    own = pin.buildModelFromUrdf(str(file), mimic=True)
     assert ours.size == own.nv == 4
     G = np.zeros((5, 4))
-    G[[0, 1, 2, 4], range(4)], G[3, 0] = 1.0, -1.6
+    G[[0, 1, 2, 4], range(4)] = 1.0
+    G[3, 0] = -1.6
     for _ in range(5):
         q, v, a = rng.uniform(0.1, 1, (3, 4))
         Q = G @ q + [0, 0, 0, 0.25, 0]
         data = full.createData()
         pin.framesForwardKinematics(full, data, Q)
-        there, pose = data.oMf[full.getFrameId("l5")], supple.forward(robot, q)
+        there = data.oMf[full.getFrameId("l5")]
+        pose = supple.forward(robot, q)
         assert np.abs(pose.position - there.translation).max() < 1e-12
         assert np.abs(pose.rotation - there.rotation).max() < 1e-12
         effort = ours.mass_matrix(q) @ a + ours.bias(q, v) + ours.gravity(q)

@@ -9,7 +9,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "theory" / "papers" / "errata.md"
 
 
 def test_page_and_data_hold_the_same_entries() -> None:
-    told, numbers, source = [], [], ""
+    told = []
+    numbers = []
+    source = ""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if found := re.fullmatch(r"## \[(\w+)\]", line):
             source = found[1]

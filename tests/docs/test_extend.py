@@ -62,7 +62,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         named = FILE.match(text)
         if named is None:
             continue
-        path, body = place / named[1], text[named.end() :]
+        path = place / named[1]
+        body = text[named.end() :]
         if language == "diff":
             path.write_text(applied(path.read_text(encoding="utf-8"), body), encoding="utf-8")
         else:

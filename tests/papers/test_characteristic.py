@@ -48,7 +48,8 @@ def arm(*links: dict[str, Any]) -> SerialRobot:
 
 
 def changes_sign(structure: Structure, omega: float) -> bool:
-    below, above = omega * (1 - RELATIVE), omega * (1 + RELATIVE)
+    below = omega * (1 - RELATIVE)
+    above = omega * (1 + RELATIVE)
     return determinant_sign(structure, below) == -determinant_sign(structure, above)
 
 
@@ -68,8 +69,10 @@ def check(structure: Structure, roots: np.ndarray, points: int = 300) -> None:
 
 @pytest.mark.parametrize(("table", "at", "column"), ARMS, ids=["-".join(a) for a in ARMS])
 def test_every_root_of_the_tables(table: str, at: str, column: str) -> None:
-    robot, theta = di_castri.arm(table, column), di_castri.posture(at)
-    structure, roots = structure_of(robot, theta), supple.modes(robot, theta, 10).omega
+    robot = di_castri.arm(table, column)
+    theta = di_castri.posture(at)
+    structure = structure_of(robot, theta)
+    roots = supple.modes(robot, theta, 10).omega
     check(structure, roots)
     assert max(singularity(structure, omega) for omega in roots) < 1e-8
     assert min(singularity(structure, omega * (1 + 1e-6)) for omega in roots) > 1e-7
@@ -104,12 +107,15 @@ def test_springs_hubs_offsets_and_bodies_off_the_axis() -> None:
 
 def test_a_double_root() -> None:
     """An axial root laid upon a bending one: two singular values vanish, the sign stays."""
-    L, m, EI = 0.7, 2.0, 50.0
+    L = 0.7
+    m = 2.0
+    EI = 50.0
     omega = (4.694091132974174 / L) ** 2 * math.sqrt(EI / m)  # cantilever, second root
     EA = m * (omega * L / (math.pi / 2)) ** 2  # rod, first root
     direct = {"mass_per_length": m, "bending_stiffness": EI, "axial_stiffness": EA}
     robot = arm({"name": "a", "length": L, **direct})
-    structure, roots = structure_of(robot), supple.modes(robot, count=4).omega
+    structure = structure_of(robot)
+    roots = supple.modes(robot, count=4).omega
     np.testing.assert_allclose(roots[1:3], omega, rtol=1e-10)
     assert singularity(structure, omega, multiplicity=2) < 1e-9
     assert singularity(structure, roots[0], multiplicity=2) > 1e-3
@@ -124,17 +130,30 @@ def appendix_a(beams: list[Any], bodies: list[tuple[float, float]], theta: float
     """(45) with (A.1)-(A.4): two Timoshenko links, below omega_lim."""
     rows = []
     for beam in beams:
-        EI, kGS, rI, m, ES = beam.EI[0], beam.kGA[0], beam.rI[0], beam.m, beam.EA
-        rho_kG, c = m / kGS, math.sqrt(ES / m)
+        EI = beam.EI[0]
+        kGS = beam.kGA[0]
+        rI = beam.rI[0]
+        m = beam.m
+        ES = beam.EA
+        rho_kG = m / kGS
+        c = math.sqrt(ES / m)
         root = math.sqrt(w**4 * (rI - EI * rho_kG) ** 2 + 4 * w**2 * m * EI)
         l1 = math.sqrt((-rI * w**2 - EI * rho_kG * w**2 + root) / (2 * EI))
         l2 = math.sqrt((rI * w**2 + EI * rho_kG * w**2 + root) / (2 * EI))
-        t1, t2 = (l1**2 + w**2 * rho_kG) / l1, (l2**2 - w**2 * rho_kG) / l2
+        t1 = (l1**2 + w**2 * rho_kG) / l1
+        t2 = (l2**2 - w**2 * rho_kG) / l2
         rows.append((EI, kGS, ES, l1, l2, t1, t2, w / c, beam.L))
     (EI, kGS, ES, l1, l2, t1, t2, k, L), (M, J) = rows[0], bodies[0]
-    ch, sh, co, si = math.cosh(l1 * L), math.sinh(l1 * L), math.cos(l2 * L), math.sin(l2 * L)
-    a, b, ct, st = math.cos(k * L), math.sin(k * L), math.cos(theta), math.sin(theta)
-    w2, ground = w * w, [[0, t1, 0, t2, 0, 0], [1, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 0]]
+    ch = math.cosh(l1 * L)
+    sh = math.sinh(l1 * L)
+    co = math.cos(l2 * L)
+    si = math.sin(l2 * L)
+    a = math.cos(k * L)
+    b = math.sin(k * L)
+    ct = math.cos(theta)
+    st = math.sin(theta)
+    w2 = w * w
+    ground = [[0, t1, 0, t2, 0, 0], [1, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 0]]
     left = [
         [t1 * sh, t1 * ch, -t2 * si, t2 * co, 0, 0],
         [ch * st, sh * st, co * st, si * st, a * ct, b * ct],
@@ -155,8 +174,12 @@ def appendix_a(beams: list[Any], bodies: list[tuple[float, float]], theta: float
         [0, kGS * (l1 - t1) * st, 0, kGS * (l2 - t2) * st, 0, -ES * k * ct],
     ]
     M, J = bodies[1]
-    ch, sh, co, si = math.cosh(l1 * L), math.sinh(l1 * L), math.cos(l2 * L), math.sin(l2 * L)
-    a, b = math.cos(k * L), math.sin(k * L)
+    ch = math.cosh(l1 * L)
+    sh = math.sinh(l1 * L)
+    co = math.cos(l2 * L)
+    si = math.sin(l2 * L)
+    a = math.cos(k * L)
+    b = math.sin(k * L)
     end = [
         [EI * l1 * t1 * ch - w2 * J * t1 * sh, EI * l1 * t1 * sh - w2 * J * t1 * ch,
          -EI * l2 * t2 * co + w2 * J * t2 * si, -EI * l2 * t2 * si - w2 * J * t2 * co, 0, 0],
@@ -169,13 +192,24 @@ def appendix_a(beams: list[Any], bodies: list[tuple[float, float]], theta: float
 
 def appendix_b(beams: list[Any], bodies: list[tuple[float, float]], theta: float, w: float) -> Any:
     """(45) with (B.1)-(B.5): two Euler-Bernoulli links; columns cos, sin, cosh, sinh."""
-    w2, ct, st = w * w, math.cos(theta), math.sin(theta)
+    w2 = w * w
+    ct = math.cos(theta)
+    st = math.sin(theta)
     values = []
     for beam, (M, J) in zip(beams, bodies, strict=True):
-        EI, ES, L = beam.EI[0], beam.EA, beam.L
-        al, k = (w2 * beam.m / EI) ** 0.25, w * math.sqrt(beam.m / ES)
-        co, si, ch, sh = math.cos(al * L), math.sin(al * L), math.cosh(al * L), math.sinh(al * L)
-        a, b, q, r = math.cos(k * L), math.sin(k * L), EI * al**2, EI * al**3
+        EI = beam.EI[0]
+        ES = beam.EA
+        L = beam.L
+        al = (w2 * beam.m / EI) ** 0.25
+        k = w * math.sqrt(beam.m / ES)
+        co = math.cos(al * L)
+        si = math.sin(al * L)
+        ch = math.cosh(al * L)
+        sh = math.sinh(al * L)
+        a = math.cos(k * L)
+        b = math.sin(k * L)
+        q = EI * al**2
+        r = EI * al**3
         moment = [-q * co + w2 * J * al * si, -q * si - w2 * J * al * co,
                   q * ch - w2 * J * al * sh, q * sh - w2 * J * al * ch, 0, 0]  # fmt: skip
         shear = [-r * si - w2 * M * co, r * co - w2 * M * si,
@@ -204,7 +238,10 @@ def appendix_b(beams: list[Any], bodies: list[tuple[float, float]], theta: float
 
 def _assembled(ground: Any, left: Any, right: Any, end: Any) -> np.ndarray:
     M = np.zeros((12, 12))
-    M[:3, :6], M[3:9, :6], M[3:9, 6:], M[9:, 6:] = ground, left, right, end
+    M[:3, :6] = ground
+    M[3:9, :6] = left
+    M[3:9, 6:] = right
+    M[9:, 6:] = end
     return M
 
 

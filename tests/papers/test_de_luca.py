@@ -44,7 +44,8 @@ def test_frequency_equation() -> None:
         for k in np.diag(model.stiffness)[2 + 2 * i : 4 + 2 * i]:
             beta = (k / 0.1 * 0.2) ** 0.25
             s, c, sh, ch = (f(0.5 * beta) for f in (np.sin, np.cos, np.sinh, np.cosh))
-            m, j = M_L * beta / 0.2, J_L * beta**3 / 0.2
+            m = M_L * beta / 0.2
+            j = J_L * beta**3 / 0.2
             terms = [
                 1 + c * ch,
                 -m * (s * ch - c * sh),

@@ -171,7 +171,8 @@ def test_joint_flexibility_both_limits() -> None:
         assert (drop[:, :, 0] < 1e-5).all()
         # Softening a joint lowers every frequency.
         assert (np.diff(found.frequency_hz[name], axis=2) < 1e-9 * found.rigid[:, :, None]).all()
-        zeros, pinned = found.zeros[name], found.pinned[name]
+        zeros = found.zeros[name]
+        pinned = found.pinned[name]
         assert (pinned[..., :zeros] == 0).all()
         assert (pinned[..., zeros:] > 0).all()
         for index, allowed in ((-2, 1e-5), (-1, 1e-7)):

@@ -92,7 +92,9 @@ def test_loads_of_a_link_move_its_mass_centre(link):
     """
     beam = RIGHT.beams[link]
     form = link_forms(beam, 1, "cubic")
-    at, h, leg = 0.33, 1e-3, 1
+    at = 0.33
+    h = 1e-3
+    leg = 1
 
     def middle(t):
         placed = delta.place(ROBOT, PATH.at(t)[0])

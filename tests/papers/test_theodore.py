@@ -19,7 +19,8 @@ def blends(a, b):
 
 def adiabatic(model):
     """Tip amplitude of mode 1 at 1.0 m over that at 0.3 m with E/omega conserved exactly."""
-    system, amplitudes = flexible(model), []
+    system = flexible(model)
+    amplitudes = []
     for l in (0.3, 1.0):
         q = system.state(np.array([0.0, 0.0, l]))
         modes = system.modes(q)
@@ -97,7 +98,8 @@ def test_the_rate_of_the_lyapunov_function_is_that_of_the_motion():
     path = supple.PointToPoint([0, 0, 1.0], [0.6, -0.3, 0.7], 0.2)
     model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1), damping=0.01)
     found = supple.stability(model, path, samples=2001, tolerance=1e-11)
-    V, h = found.lyapunov, found.t[1] - found.t[0]
+    V = found.lyapunov
+    h = found.t[1] - found.t[0]
     sixth = np.convolve(V, np.array([1, -9, 45, 0, -45, 9, -1]) / (60 * h), "valid")
     size = np.abs(found.lyapunov_rate).max()
     assert np.abs(sixth - found.lyapunov_rate[3:-3]).max() < 1e-5 * size
@@ -108,12 +110,17 @@ def test_the_rate_of_the_lyapunov_function_is_that_of_the_motion():
 def test_42_leaves_out_exactly_what_goes_with_the_slides_acceleration_and_the_square_of_u(rule):
     """A slide alone: V_dot - (42) = -q_fd' (l_tt int m N'N_l + U^2 int m N'N_ll) q_f."""
     model = arm_model("material", rule)
-    system, slide = flexible(model), model.chain.links[2].slide
-    rng, left = np.random.default_rng(3), []
+    system = flexible(model)
+    slide = model.chain.links[2].slide
+    rng = np.random.default_rng(3)
+    left = []
     for U, Ud in ((0.7, 0.0), (0.35, 0.0), (0.7, 5.0)):
         rng = np.random.default_rng(3)
-        l, eta, etad = 0.6, rng.normal(size=4) * 1e-3, rng.normal(size=4)
-        q, qd = np.r_[0, 0, l, eta], np.r_[0, 0, U, etad]
+        l = 0.6
+        eta = rng.normal(size=4) * 1e-3
+        etad = rng.normal(size=4)
+        q = np.r_[0, 0, l, eta]
+        qd = np.r_[0, 0, U, etad]
         etadd = system.rows(q, qd, np.array([0, 0, Ud]))[0].ravel()
         M, K, Md, Kd = system.masses(q, qd)
         rate = etad @ M @ etadd + etad @ K @ eta + (etad @ Md @ etad + eta @ Kd @ eta) / 2
@@ -122,7 +129,8 @@ def test_42_leaves_out_exactly_what_goes_with_the_slides_acceleration_and_the_sq
         G = np.array([found.G[a][a] for a in (1, 2)]).sum(axis=0).astype(float)
         end = np.array([[float(x) for x in row] for row in found.N_end[1:]])
         G = G + 0.0828 * end.T @ end
-        N_l, N_ll = G[:4, 4:8], G[:4, 8:12]
+        N_l = G[:4, 4:8]
+        N_ll = G[:4, 8:12]
         named = -etad @ (Ud * N_l + U**2 * N_ll) @ eta
         assert rate - own == pytest.approx(named, rel=1e-7)
         left.append(rate - own)

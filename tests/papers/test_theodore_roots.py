@@ -22,8 +22,12 @@ def law(j: float = 0.0, count: int = 4) -> ClampedMass:
 
 def printed_frequency(b, l, M_L, J_L, rA):
     """Eq. (9) as printed."""
-    M, J = M_L / (rA * l), J_L / (rA * l**3)
-    ch, sh, s, c = np.cosh(b), np.sinh(b), np.sin(b), np.cos(b)
+    M = M_L / (rA * l)
+    J = J_L / (rA * l**3)
+    ch = np.cosh(b)
+    sh = np.sinh(b)
+    s = np.sin(b)
+    c = np.cos(b)
     return (1 + ch * c - M * b * (ch * s - sh * c) - J * b**3 * (ch * s + sh * c)
             + M * J * b**4 * (1 - ch * c))  # fmt: skip
 
@@ -53,7 +57,8 @@ def test_newton_and_the_differential_form_agree_along_the_stroke(j):
 
 @pytest.mark.parametrize("j", ENDS)
 def test_12_and_13_against_automatic_differentiation(j):
-    b, l = ca.SX.sym("b"), ca.SX.sym("l")
+    b = ca.SX.sym("b")
+    l = ca.SX.sym("l")
     t = terms(b, l, MU, j)
     f = t.f * ca.exp(b)
     parts = [-ca.jacobian(f, l), ca.jacobian(f, b), ca.jacobian(ca.jacobian(f, b), b),

@@ -88,7 +88,8 @@ class Changed:
     """An answer with some of its readings replaced."""
 
     def __init__(self, found, **readings):
-        self._found, self._readings = found, readings
+        self._found = found
+        self._readings = readings
 
     def __getattr__(self, name):
         return self._readings[name] if name in self._readings else getattr(self._found, name)

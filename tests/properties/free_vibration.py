@@ -71,8 +71,10 @@ def bent(model: supple.Model, theta: np.ndarray, modes: int | None) -> Free:
     q = np.concatenate([theta, np.zeros(model.size - model.joints)])
     squares, shapes = eigh(stiffness_at(model, q), model.mass_matrix(q))
     elastic = squares > 1e-6 * squares[-1]
-    omega, shapes = np.sqrt(squares[elastic]), shapes[:, elastic]
-    omega, shapes = omega[:modes], shapes[:, :modes]
+    omega = np.sqrt(squares[elastic])
+    shapes = shapes[:, elastic]
+    omega = omega[:modes]
+    shapes = shapes[:, :modes]
     shift = (shapes / omega).sum(axis=1)
     return Free(model, q + 1e-4 * shift / np.abs(shift).max(), omega)
 
@@ -82,15 +84,18 @@ def drift(free: Free, **options: object) -> tuple[supple.Response, float, float]
 
     Against `tight`, with every warning an error.
     """
-    model, T = free.model, free.period
+    model = free.model
+    T = free.period
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         run = supple.simulate(model, q0=free.q0, duration=100 * T, dt=T / 2.5, **options)  # type: ignore[arg-type]
     at = int(np.searchsorted(run.t, 20 * T))
     exact = tight(free, float(run.t[at]), run.method, options)
     lost = float(np.abs(run.energy / run.energy[0] - 1).max())
-    dq, dv = run.q[at] - exact.q[-1], run.qd[at] - exact.qd[-1]
-    M, K = model.mass_matrix(exact.q[-1]), stiffness_at(model, exact.q[-1])
+    dq = run.q[at] - exact.q[-1]
+    dv = run.qd[at] - exact.qd[-1]
+    M = model.mass_matrix(exact.q[-1])
+    K = stiffness_at(model, exact.q[-1])
     off = float(np.sqrt((dq @ K @ dq + dv @ M @ dv) / 2 / exact.energy[0]))
     return run, lost, off
 
@@ -107,7 +112,8 @@ def tight(free: Free, duration: float, method: str, options: dict[str, object]) 
     if "controller" not in options and method != "gauss":
         how: dict[str, object] = {"method": "gauss", "tolerance": 1e-12}
     else:
-        M, K = free.model.mass_matrix(free.q0), stiffness_at(free.model, free.q0)
+        M = free.model.mass_matrix(free.q0)
+        K = stiffness_at(free.model, free.q0)
         fastest = float(np.sqrt(eigh(K, M, eigvals_only=True)[-1]))
         by = "adams" if fastest < 30 * free.omega[-1] else "bdf"
         how = {"method": by, "tolerance": 1e-12}

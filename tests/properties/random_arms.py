@@ -147,7 +147,8 @@ def _joint(
 
 
 def _mount(rng: np.random.Generator, L: float, planar: bool) -> dict[str, Any]:
-    xyz, rpy = rng.uniform(-0.1, 0.1, 3) * L, rng.uniform(-np.pi, np.pi, 3)
+    xyz = rng.uniform(-0.1, 0.1, 3) * L
+    rpy = rng.uniform(-np.pi, np.pi, 3)
     if planar:
         xyz[2] = rpy[0] = rpy[1] = 0
     return {"xyz": xyz.tolist(), "rpy": rpy.tolist()}

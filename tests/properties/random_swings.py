@@ -17,7 +17,8 @@ import supple
 from supple.robot import MechanismRobot, SerialRobot
 
 DENSITY = 2700.0
-DEPTH, WIDTH = 0.01, 0.02
+DEPTH = 0.01
+WIDTH = 0.02
 PAYLOAD = 0.2
 MATERIAL = {"young_modulus": 70e9, "poisson_ratio": 0.3, "density": DENSITY}
 SECTION = {"shape": "rectangle", "depth": DEPTH, "width": WIDTH}
@@ -82,7 +83,8 @@ def random_serial(seed: int, flexible: bool) -> Swing:
         }
     )
     model = supple.build(robot, supple.AssumedModes(1))
-    q0, qd0 = np.zeros(model.size), np.zeros(model.size)
+    q0 = np.zeros(model.size)
+    qd0 = np.zeros(model.size)
     q0[: model.joints] = rng.uniform(-1.5, 1.5, model.joints)
     qd0[: model.joints] = rng.uniform(-3, 3, model.joints)
     name = f"{'flexible' if flexible else 'rigid'} arm {seed}"
@@ -138,8 +140,10 @@ def random_four_bar(seed: int, flexible: bool) -> Swing:
         }
     )
     model = supple.build(robot, supple.AssumedModes(1))
-    q0, qd0 = np.zeros(model.size), np.zeros(model.size)
-    q0[0], qd0[0] = turned(angle)[0], float(rng.uniform(-6, 6))
+    q0 = np.zeros(model.size)
+    qd0 = np.zeros(model.size)
+    q0[0] = turned(angle)[0]
+    qd0[0] = float(rng.uniform(-6, 6))
     turns = a + d < b + c and abs(a - d) > abs(b - c)  # the driven bar goes all the way round
     name = f"{'flexible' if flexible else 'rigid'} four-bar {seed}"
     lengths = (a, b, c, d, q0[0], coupler, rocker)
@@ -148,7 +152,8 @@ def random_four_bar(seed: int, flexible: bool) -> Swing:
 
 def serial_coordinates(swing: Swing, t: np.ndarray) -> np.ndarray:
     """Joint coordinates by SciPy from the model's accelerations."""
-    model, n = swing.model, swing.model.size
+    model = swing.model
+    n = swing.model.size
     tau = np.zeros(model.joints)
 
     def rates(_: float, x: np.ndarray) -> np.ndarray:
@@ -175,7 +180,8 @@ def four_bar_angles(swing: Swing, t: np.ndarray) -> np.ndarray:
         return np.stack([-signed * np.sin(x), signed * np.cos(x)])
 
     def rates(_: float, y: np.ndarray) -> np.ndarray:
-        x, v = y[:3], y[3:]
+        x = y[:3]
+        v = y[3:]
         M = np.diag(own + np.array([carried * a**2, PAYLOAD * b**2, 0.0]))
         M[0, 1] = M[1, 0] = moment * a * np.cos(x[0] - x[1])
         bend = moment * a * np.sin(x[0] - x[1])

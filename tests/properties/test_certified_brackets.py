@@ -64,7 +64,8 @@ def judged(found: supple.Modes, tally: dict[str, int]) -> None:
 
 def extreme(robot: SerialRobot, theta: np.ndarray, rng: np.random.Generator) -> tuple[Any, Any]:
     """One arm in three is made extreme: masses, lengths, springs, or a degenerate pose."""
-    name, what = robot.links[int(rng.integers(len(robot.links)))].name, int(rng.integers(5))
+    name = robot.links[int(rng.integers(len(robot.links)))].name
+    what = int(rng.integers(5))
     if what == 0:
         body = {"mass": 10 ** rng.uniform(-6, 9), "com": [0.1, 0.05, 0], "inertia": [1, 1, 1]}
         robot = robot.with_(f"links.{name}.tip", body)
@@ -82,8 +83,10 @@ def extreme(robot: SerialRobot, theta: np.ndarray, rng: np.random.Generator) -> 
 def arms(first: int, count: int) -> dict[str, int]:
     tally = dict.fromkeys(("arms", "refused", "roots", "not certified", "arbitrated"), 0)
     for seed in range(first, first + count):
-        arm, rng = random_arm(seed), np.random.default_rng([seed, 11])
-        robot, theta = arm.robot, arm.theta
+        arm = random_arm(seed)
+        rng = np.random.default_rng([seed, 11])
+        robot = arm.robot
+        theta = arm.theta
         if seed % 3 == 0:
             robot, theta = extreme(robot, theta, rng)
         joints = "free" if seed % 4 == 1 else "locked"

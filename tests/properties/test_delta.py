@@ -16,7 +16,8 @@ P = np.array([0.1, 0.0, 0.5])
 
 
 def turned(position: np.ndarray, angle: float) -> np.ndarray:
-    c, s = np.cos(angle), np.sin(angle)
+    c = np.cos(angle)
+    s = np.sin(angle)
     return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ position
 
 
@@ -108,7 +109,8 @@ def test_motor_spring_alone() -> None:
         {"upper.theory": "rigid", "lower.theory": "rigid", "motor.stiffness": 500.0}
     )
     at = [0.03, -0.02, 0.5]
-    J, M = jacobian(rigid, at)[0], RigidDelta(rigid).mass_matrix(at)[0]
+    J = jacobian(rigid, at)[0]
+    M = RigidDelta(rigid).mass_matrix(at)[0]
     wanted = np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(M, 500 * J.T @ J)).real))
     for method in ("exact", "elements"):
         found = supple.modes(rigid, position=at, count=3, method=method).omega

@@ -78,7 +78,8 @@ def test_bias_is_that_of_christoffel(seed: int) -> None:
 
     model = model_of(seed)
     q, qd = state(model, seed)
-    x, v = ca.SX.sym("x", model.size), ca.SX.sym("v", model.size)
+    x = ca.SX.sym("x", model.size)
+    v = ca.SX.sym("v", model.size)
     momentum = ca.mtimes(model.functions.expression("mass_matrix")(x), v)
     h = ca.jtimes(momentum, x, v) - ca.gradient(ca.dot(momentum, v), x) / 2
     wanted = np.array(ca.Function("h", [x, v], [h])(q, qd)).ravel()

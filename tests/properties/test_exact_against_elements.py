@@ -21,7 +21,9 @@ from supple.studies.vibration.elements import ElementModes, element_modes
 COUNT = 10  # modes looked at
 CONVERGED = 1e-4  # relative change from n to 2 n elements up to which a mode counts as converged
 ROUNDING = 1e-9  # relative, allowed where an inequality holds exactly
-ARMS, BATCH, QUICK = 2000, 25, 2
+ARMS = 2000
+BATCH = 25
+QUICK = 2
 BATCHES = [
     pytest.param(
         range(at, at + BATCH),
@@ -45,7 +47,8 @@ def test_counts_roots_and_bounds(seeds: range) -> None:
         roots = natural_frequencies(structure.tree(), good, 0, 1.0)
         assert not (fault := wrong_counts(structure, fine[:good])), f"arm {seed}: {fault}"
         assert not (fault := wrong_roots(structure, roots)), f"arm {seed}: {fault}"
-        exact, allowed = roots.omega[0], 1 - ROUNDING
+        exact = roots.omega[0]
+        allowed = 1 - ROUNDING
         assert (fine[:good] >= exact * allowed).all(), f"arm {seed}: elements from below"
         assert (coarse[:good] >= fine[:good] * allowed).all(), f"arm {seed}: finer mesh is higher"
         change = np.maximum(coarse[:good] - fine[:good], ROUNDING * exact)

@@ -49,8 +49,11 @@ def drawn(kind: str, T: float, rng: np.random.Generator) -> supple.Table:
 
 def off(model: supple.Model, run: supple.Response, exact: supple.Response) -> float:
     """How far a run ends from another, in the norm of energy, of the largest kinetic energy."""
-    q, dq, dv = exact.q[-1], run.q[-1] - exact.q[-1], run.qd[-1] - exact.qd[-1]
-    M, K = model.mass_matrix(q), stiffness_at(model, q)
+    q = exact.q[-1]
+    dq = run.q[-1] - exact.q[-1]
+    dv = run.qd[-1] - exact.qd[-1]
+    M = model.mass_matrix(q)
+    K = stiffness_at(model, q)
     most = max(v @ model.mass_matrix(at) @ v for at, v in zip(exact.q, exact.qd, strict=True))
     return float(np.sqrt((dq @ K @ dq + dv @ M @ dv) / most))
 
@@ -126,14 +129,16 @@ class Pulse:
     """A law as an object."""
 
     def __init__(self) -> None:
-        self.start, self.rows = 0.25, np.array([0.5, 0.75])
+        self.start = 0.25
+        self.rows = np.array([0.5, 0.75])
 
     def __call__(self, t: float) -> list[float]:
         return [1.0 if self.start <= t < self.start + 0.0625 else 0.0]
 
 
 def test_times_written_in_a_function_are_known():
-    begin, empty = 0.125, ()
+    begin = 0.125
+    empty = ()
 
     def law(t, width=0.03125):
         return [float(begin <= t < begin + width or t % 0.75 < 0.001), *empty]

@@ -123,7 +123,8 @@ def test_bad_input(given: dict, word: str) -> None:
 def test_over_a_box_of_poses_none_is_lower() -> None:
     """The worst pose of a box is not its middle: it joins the set that is designed for."""
     robot = supple.load("industrial-3")
-    walls, box = dict.fromkeys(WALLS[:2], (0.004, 0.02)), {"theta.link3": (1.0, 2.6)}
+    walls = dict.fromkeys(WALLS[:2], (0.004, 0.02))
+    box = {"theta.link3": (1.0, 2.6)}
     mass = mass_of(robot, POSES[0])
     theta = [0.0, 0.5, 1.0]
     found = supple.optimise(robot, walls, at=theta, over=box, mass=mass)
@@ -135,7 +136,8 @@ def test_over_a_box_of_poses_none_is_lower() -> None:
 
 
 def test_a_frequency_is_placed() -> None:
-    robot, walls = supple.load("industrial-3"), dict.fromkeys(WALLS[:2], (0.004, 0.02))
+    robot = supple.load("industrial-3")
+    walls = dict.fromkeys(WALLS[:2], (0.004, 0.02))
     found = supple.optimise(robot, walls, at=POSES[1], place=(1, 6.5))
     again = supple.modes(found.robot, POSES[1], count=1).frequency_hz[0]
     assert again == pytest.approx(6.5, rel=1e-6)

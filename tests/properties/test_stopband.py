@@ -36,7 +36,8 @@ def test_a_bound_bounds(robot: supple.Robot) -> None:
     edge = _Edge(robot, _parse_box(robot, BOX, None), 2 * np.pi * hertz)
     proven = 0
     for _ in range(40):
-        middle, half = rng.uniform(-2.5, 2.5, (1, 2)), np.full((1, 2), rng.uniform(0.01, 0.2))
+        middle = rng.uniform(-2.5, 2.5, (1, 2))
+        half = np.full((1, 2), rng.uniform(0.01, 0.2))
         count, share = edge.looked_at(middle, half)
         if share.sum() >= 1:
             continue
@@ -62,9 +63,11 @@ def test_a_proof_that_samples_do_not_contradict(robot: supple.Robot) -> None:
 @pytest.mark.soak
 def test_ten_million_random_poses_do_not_contradict_a_proof(robot: supple.Robot) -> None:
     """Counts at the two edges of a band that is proven free, by the exact solver, are the same."""
-    band, rng = (120.0, 150.0), np.random.default_rng(7)
+    band = (120.0, 150.0)
+    rng = np.random.default_rng(7)
     assert supple.stopband(robot, band, FULL).free is True
-    each, below = 50_000, set()
+    each = 50_000
+    below = set()
     for mass in np.linspace(0.0, 10.0, 200):
         theta = np.zeros((each, 3))
         theta[:, 1:] = rng.uniform(-2.618, 2.618, (each, 2))
@@ -148,7 +151,8 @@ def test_a_spatial_arm_with_joint_springs() -> None:
     hertz = supple.modes(robot, theta, count=6).frequency_hz
     gaps = hertz[:, 1:].min(axis=0) - hertz[:, :-1].max(axis=0)
     k = int(np.argmax(gaps))
-    low, high = hertz[:, k].max(), hertz[:, k + 1].min()
+    low = hertz[:, k].max()
+    high = hertz[:, k + 1].min()
     band = (low + 0.2 * (high - low), high - 0.2 * (high - low))
     assert supple.stopband(robot, band, box).free is True
     assert supple.stopband(robot, (low - 0.3, high), box).free is False
@@ -233,7 +237,8 @@ def test_a_joint_that_changes_nothing_costs_nothing(foundation: str, changes: bo
     turned = np.column_stack([np.linspace(-2, 2, 21), np.full(21, 0.3)])
     hertz = supple.modes(robot, turned, count=4).frequency_hz
     assert (np.ptp(hertz, axis=0) > 1e-9 * hertz[0]).any() == changes
-    low, high = hertz[:, 1].max(), hertz[:, 2].min()
+    low = hertz[:, 1].max()
+    high = hertz[:, 2].min()
     band = (low + 0.3 * (high - low), high - 0.3 * (high - low))
     box = {"theta.upper": (0.2, 0.4)}
     without = supple.stopband(robot, band, box)

@@ -107,7 +107,8 @@ def test_a_lambda_inside_gets_a_sentence() -> None:
 
 
 def test_users_own_kinds_compare_by_identity() -> None:
-    one, other = Held(1), Held(1)
+    one = Held(1)
+    other = Held(1)
     assert one == one  # noqa: PLR0124
     assert one != other
     assert len({one, other}) == 2

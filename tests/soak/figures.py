@@ -20,7 +20,9 @@ class Figures:
     """Counts; `close` prints them and fails when something was found."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.count, self.faults = name, 0, [""][:0]
+        self.name = name
+        self.count = 0
+        self.faults = [""][:0]
         self.began = time.process_time()
         self.seed = int(os.environ.get("SUPPLE_SOAK_SEED", "0"))
 

@@ -73,7 +73,8 @@ def test_random_arguments(figures: Figures) -> None:
         changed = data.draw(st.lists(keys, min_size=1, max_size=3, unique=True))
         tried_once(figures, name, {key: data.draw(VALUES, label=key) for key in changed})
 
-    number, end = 1000 * figures.seed, time.monotonic() + minutes(3)
+    number = 1000 * figures.seed
+    end = time.monotonic() + minutes(3)
     while time.monotonic() < end:
         seed(number)(attack)()
         number += 1

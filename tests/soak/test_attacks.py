@@ -51,7 +51,8 @@ def test_names_do_not_become_code(figures: Figures, tmp_path: Path) -> None:
     for batch in range(20):
         names = ["".join(chance.choices(CODE_PIECES, k=chance.randint(1, 8))) for _ in range(200)]
         text = "\n".join(f"/* {comment_text(name)} */" for name in names)
-        source, library = tmp_path / f"{batch}.c", tmp_path / f"{batch}.so"
+        source = tmp_path / f"{batch}.c"
+        library = tmp_path / f"{batch}.so"
         source.write_text(text + "\nint present = 1;\n")
         command = ["gcc", "-std=c99", "-trigraphs", "-Wall", "-Wextra", "-Werror", "-shared"]
         built = subprocess.run(
@@ -80,12 +81,14 @@ def hears_ctrl_c() -> None:
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_sweeps_that_are_ended(figures: Figures, tmp_path: Path, by: signal.Signals) -> None:
     """The whole file stays, the folder is resumed, nothing unfinished is left."""
-    whole, folder = tmp_path / "o.nc", tmp_path / "kept"
+    whole = tmp_path / "o.nc"
+    folder = tmp_path / "kept"
     subprocess.run(
         supple_command("sweep", "industrial-3", "--over", "theta.link2=0:1:3", "--save", "o.nc"),
         cwd=tmp_path, check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    before, chance = whole.read_bytes(), random.Random(figures.seed)
+    before = whole.read_bytes()
+    chance = random.Random(figures.seed)
     for _ in range(12):
         shutil.rmtree(folder, ignore_errors=True)
         process = subprocess.Popen(
@@ -240,7 +243,9 @@ def test_forged_chunks_are_not_unpacked(figures: Figures, tmp_path: Path) -> Non
     chunks = Chunks(tmp_path, "key", {})
     kinds = (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
     for index, kind in enumerate(kinds):
-        held, zeros, key = io.BytesIO(), io.BytesIO(), io.BytesIO()
+        held = io.BytesIO()
+        zeros = io.BytesIO()
+        key = io.BytesIO()
         np.save(zeros, np.zeros(40_000_000))
         np.save(key, np.array("key"))
         with zipfile.ZipFile(held, "w", kind) as archive:

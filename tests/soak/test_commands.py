@@ -60,7 +60,8 @@ def test_random_words(
 ) -> None:
     """Exit codes 0 to 2, one sentence, never a traceback. Long commands get too little to start."""
     monkeypatch.chdir(tmp_path)
-    chance, end = random.Random(figures.seed), time.monotonic() + minutes(3)
+    chance = random.Random(figures.seed)
+    end = time.monotonic() + minutes(3)
     names = sorted(set(COMMANDS) - {"tour", "reproduce"})
     known = {name: [o for o in options(name) if o.startswith("--")] for name in names}
     while time.monotonic() < end:
@@ -224,7 +225,8 @@ def test_signals_at_any_moment(
 ) -> None:
     """Whenever it comes, the file that was there is whole: the old one or the new one."""
     command, first, usual = written(tmp_path, name)
-    chance, end = random.Random(figures.seed), time.monotonic() + minutes(0.5)
+    chance = random.Random(figures.seed)
+    end = time.monotonic() + minutes(0.5)
     while time.monotonic() < end:
         process = subprocess.Popen(
             command,
@@ -251,7 +253,8 @@ def test_signals_at_any_moment(
 def test_disks_that_fill_up_at_any_size(figures: Figures, tmp_path: Path, name: str) -> None:
     """RLIMIT_FSIZE: every file of the process is cut at some size; the old answer stays."""
     command, first, _ = written(tmp_path, name)
-    kept, chance = first[tmp_path / name], random.Random(figures.seed)
+    kept = first[tmp_path / name]
+    chance = random.Random(figures.seed)
     end = time.monotonic() + minutes(0.3)
     while time.monotonic() < end:
         size = chance.randrange(len(kept))
@@ -303,7 +306,8 @@ def test_kills_while_writing(figures: Figures, tmp_path: Path, ending: str) -> N
         "yaml": lambda: supple.dump(robot, place),
     }[ending]
     write()
-    chance, end = random.Random(figures.seed), time.monotonic() + minutes(0.5)
+    chance = random.Random(figures.seed)
+    end = time.monotonic() + minutes(0.5)
     while time.monotonic() < end:
         child = os.fork()
         if not child:

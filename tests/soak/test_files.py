@@ -56,7 +56,8 @@ def mangled(text: str, chance: random.Random) -> str:
 
 def test_mangled_robot_files(figures: Figures) -> None:
     """Half by bytes, half by words; what raised anything but a sentence is kept in the corpus."""
-    chance, end = random.Random(figures.seed), time.monotonic() + minutes(2)
+    chance = random.Random(figures.seed)
+    end = time.monotonic() + minutes(2)
     texts = [library.path(name).read_text(encoding="utf-8") for name in library.names()]
     texts += [path.read_text(encoding="utf-8") for path in sorted(CORPUS.glob("*.yaml"))]
     while time.monotonic() < end:
@@ -84,7 +85,8 @@ def test_damaged_responses(figures: Figures, tmp_path: Path) -> None:
     model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
     supple.simulate(model, duration=0.02).save(tmp_path / "run.nc")
     raw = (tmp_path / "run.nc").read_bytes()
-    chance, end = random.Random(figures.seed), time.monotonic() + minutes(1)
+    chance = random.Random(figures.seed)
+    end = time.monotonic() + minutes(1)
     bad = tmp_path / "bad.nc"
     while time.monotonic() < end:
         sealed = chance.random() < 0.97  # without a seal a process of its own reads: a second each
@@ -137,8 +139,10 @@ def log() -> bytes:
 
 
 def test_damaged_logs(figures: Figures, tmp_path: Path) -> None:
-    raw, place = log(), tmp_path / "a.mcap"
-    chance, end = random.Random(figures.seed), time.monotonic() + minutes(0.5)
+    raw = log()
+    place = tmp_path / "a.mcap"
+    chance = random.Random(figures.seed)
+    end = time.monotonic() + minutes(0.5)
     while time.monotonic() < end:
         broken = damaged(raw, chance)
         place.write_bytes(broken)
@@ -162,7 +166,8 @@ def test_damaged_drawings_trajectories_and_urdfs(figures: Figures, tmp_path: Pat
         (tmp_path / name).write_text(text)
         if name != "b.dxf":  # turned axes
             read(tmp_path / name)  # as it is it is read
-    chance, end = random.Random(figures.seed), time.monotonic() + minutes(1)
+    chance = random.Random(figures.seed)
+    end = time.monotonic() + minutes(1)
     while time.monotonic() < end:
         name = chance.choice(sorted(seeds))
         text, read = seeds[name]

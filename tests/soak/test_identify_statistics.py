@@ -11,7 +11,9 @@ pytestmark = pytest.mark.soak
 
 @pytest.mark.parametrize("kind", ["frequencies", "statics", "motion", "response"])
 def test_coverage_and_deviations(kind):
-    inside, errors, deviations = [], [], []
+    inside = []
+    errors = []
+    deviations = []
     for seed in range(200):
         found, truth = measured.experiment(kind, seed)
         for path, value in truth.items():

@@ -31,7 +31,8 @@ def work(seed: int) -> list[bytes]:
 
 def test_eight_threads_give_the_answers_of_one(figures: Figures) -> None:
     expected = {seed: work(seed) for seed in range(4)}
-    end, wrong = time.monotonic() + minutes(1), []
+    end = time.monotonic() + minutes(1)
+    wrong = []
 
     def run(k: int) -> None:
         while time.monotonic() < end:
@@ -118,7 +119,8 @@ def test_fifty_pages_for_a_while(figures: Figures) -> None:
 
     live = serve(supple.load("industrial-3"), port=0)
     uuid = live.shown.controls.sliders[0]._impl.uuid
-    end, failed = time.monotonic() + minutes(1), []
+    end = time.monotonic() + minutes(1)
+    failed = []
 
     def look(k: int) -> None:
         chance = random.Random(k)

@@ -38,7 +38,8 @@ def test_the_regressor_is_that_of_christoffels_matrix():
 
 def test_the_lyapunov_function_falls_at_its_rate():
     """V + int s' K s dt is constant on a rigid arm, whatever the payload is."""
-    model, controller = supple.build(RIGID), law()
+    model = supple.build(RIGID)
+    controller = law()
     run = supple.simulate(
         model, controller=controller, trajectory=MOVE, duration=2.0, dt=5e-4, tolerance=1e-10
     )

@@ -61,7 +61,8 @@ def test_generated_c_does_the_same(model: Any, law: Any, tmp_path: Path) -> None
     """The C of the law, step by step, against its matrices with what is cut off fed back."""
     limit = np.array([0.4, 0.2])
     code = supple.c_code(supple.Sampled(law, PERIOD, effort_limit=limit), model)
-    source, library = tmp_path / "law.c", tmp_path / "law.so"
+    source = tmp_path / "law.c"
+    library = tmp_path / "law.so"
     source.write_text(code)
     flags = ["-O1", "-Wall", "-Werror", "-shared", "-fPIC"]
     subprocess.run(["gcc", *flags, str(source), "-o", str(library)], check=True)
@@ -73,7 +74,8 @@ def test_generated_c_does_the_same(model: Any, law: Any, tmp_path: Path) -> None
     cut = 0
     for _ in range(200):
         y = law.y0 + rng.normal(0, 0.05, len(law.y0))
-        r, out = np.array(GOAL), np.zeros(2)
+        r = np.array(GOAL)
+        out = np.zeros(2)
         u = np.concatenate([y - law.y0, r - law.r0])
         wanted = law.tau0 + law.C @ z + law.D @ u
         applied = np.clip(wanted, -limit, limit)

@@ -51,7 +51,8 @@ def test_slopes_along_single_directions_are_those_of_the_whole_expression(
 ) -> None:
     robot = supple.load("industrial-3")
     whole = supple.build(robot, supple.AssumedModes(2))
-    q, qd = np.linspace(0.1, 0.4, whole.size), np.linspace(-0.2, 0.3, whole.size)
+    q = np.linspace(0.1, 0.4, whole.size)
+    qd = np.linspace(-0.2, 0.3, whole.size)
     tau = np.ones(whole.joints)
     expected = whole.functions.evaluator("derivatives")(q, qd, tau)
     monkeypatch.setattr(evaluate, "LARGE", 0)

@@ -98,7 +98,8 @@ def test_a_sampled_loop_is_that_assembled_by_hand(model, law):
     at = plant(model, THETA, MEASURES)
     Phi, Gamma = cont2discrete((at.A, at.B, at.C, at.D), PERIOD)[:2]
     n, k = at.B.shape
-    s, m = len(law.A), len(at.C)
+    s = len(law.A)
+    m = len(at.C)
     by_hand = np.zeros((n + k + s, n + k + s))
     by_hand[:n, :n] = Phi
     by_hand[:n, n : n + k] = Gamma
@@ -191,7 +192,9 @@ def test_margins_of_a_rigid_link_in_closed_form():
     }
     text["links"][0] |= {"mass_per_length": 3.0}
     model = supple.build(supple.SerialRobot.model_validate(text))
-    J, Kp, Kv = 1.0, 40.0, 6.0
+    J = 1.0
+    Kp = 40.0
+    Kv = 6.0
     found = margins(model, JointPD(Kp, Kv))
     square = (Kv**2 + np.sqrt(Kv**4 + 4 * J**2 * Kp**2)) / (2 * J**2)
     crossover = np.sqrt(square)
@@ -237,7 +240,8 @@ def test_what_cannot_be_linearised_is_said(model, law):
 
 
 def compiled(text: str, folder: Path) -> ctypes.CDLL:
-    source, library = folder / "law.c", folder / "law.so"
+    source = folder / "law.c"
+    library = folder / "law.so"
     source.write_text(text)
     flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wmissing-prototypes"]
     command = ["gcc", *flags, "-O1", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"]

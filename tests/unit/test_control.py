@@ -62,7 +62,8 @@ def test_decoupling_makes_the_joint_error_obey_37():
     heavy = RRP.with_("gravity", [0, 0, -9.81])
     for robot, theta in ((heavy, (0.3, -0.4, 0.6)), (TWO, (0.3, 0.5))):
         model = supple.build(robot, supple.AssumedModes(2))
-        law, k = supple.Decoupling(100, 20), model.joints
+        law = supple.Decoupling(100, 20)
+        k = model.joints
         for _ in range(5):
             q = np.r_[theta, rng.normal(size=model.size - k) * 1e-3]
             qd = rng.normal(size=model.size) * 0.3
@@ -74,7 +75,8 @@ def test_decoupling_makes_the_joint_error_obey_37():
 
 
 def test_joint_error_follows_37_in_time_and_flexible_motion_ignores_the_gains():
-    model, path = supple.build(RRP, supple.AssumedModes(1)), NAMED["extension"]
+    model = supple.build(RRP, supple.AssumedModes(1))
+    path = NAMED["extension"]
     off = np.r_[path(0.0)[0] + [0.1, -0.05, 0.01], 0.0, 0.0]
     run = supple.simulate(model, controller=supple.Decoupling(100, 20), trajectory=path, q0=off,
                           qd0=np.zeros(5), duration=0.2, tolerance=1e-13)  # fmt: skip

@@ -96,7 +96,8 @@ def quasi_static(model: Model, torque: np.ndarray) -> np.ndarray:
     P, v, _ = STATE
     theta, rate, _ = (x[0] for x in motion(model.robot, P, v).theta)
     q, qd, qdd = (np.zeros(model.size) for _ in range(3))
-    q[:3], qd[:3] = theta, rate
+    q[:3] = theta
+    qd[:3] = rate
     for _ in range(60):
         qdd[:3] = 0.0
         qdd[:3] = np.linalg.solve(
@@ -137,7 +138,8 @@ def locked(model: Model, theta: np.ndarray, count: int = 8) -> np.ndarray:
     ids=["single", "twist", "parallelogram", "sprung"],
 )  # fmt: skip
 def test_frequencies_are_those_of_the_structure(changes: dict, close: float) -> None:
-    P, robot = [0.1, 0.0, 0.5], KUO.with_({"gravity": [0, 0, 0], **changes})
+    P = [0.1, 0.0, 0.5]
+    robot = KUO.with_({"gravity": [0, 0, 0], **changes})
     model = build(robot, FiniteElements(1))
     wanted = supple.modes(robot, position=P, count=8, method="elements", elements=1)
     if "motor.stiffness" not in changes:
@@ -193,17 +195,20 @@ def led(robot: supple.DeltaRobot, path: supple.Trajectory, dt: float) -> supple.
 @pytest.mark.parametrize("changes", [PAIRED, TWIST, TILTED], ids=["parallelogram", "twist", "tilt"])
 def test_every_kind_along_a_path(changes: dict) -> None:
     """Small elastic motion, coupled and kineto-elasto, apart by second-order terms."""
-    robot, path = stiff(300, KUO.with_(changes)), supple.InvertedU()
+    robot = stiff(300, KUO.with_(changes))
+    path = supple.InvertedU()
     coupled = led(robot, path, 8e-3)
     linear = follow(robot, path, elements=1, step=8e-3, scheme=SCHEME)
-    moved, size = coupled.position - path(coupled.t)[0], np.abs(linear.moved[:, :3]).max()
+    moved = coupled.position - path(coupled.t)[0]
+    size = np.abs(linear.moved[:, :3]).max()
     assert np.abs(moved - linear.moved[:, :3]).max() < size * size / 0.5 + 2e-4 * size
     assert coupled.closure.max() < 1e-9
 
 
 def test_small_elastic_motion_is_the_kineto_elasto_one() -> None:
     """They differ by second-order terms: beside the motion by less than deflection over length."""
-    path, off = supple.InvertedU(), []
+    path = supple.InvertedU()
+    off = []
     for factor in (1e2, 1e3):
         robot = stiff(factor)
         coupled = led(robot, path, 4e-3)
@@ -234,10 +239,12 @@ def test_power_balance(changes: dict, basis: object) -> None:
     model = build(KUO.with_(changes) if changes else KUO, basis)
     rng = np.random.default_rng(3)
     P, v, _ = STATE
-    q, qd = np.zeros(model.size), rng.normal(size=model.size)
+    q = np.zeros(model.size)
+    qd = rng.normal(size=model.size)
     q[:3] = motion(KUO, P, v).theta[0][0]
     bend = np.sqrt(np.diag(model.stiffness)[3:])
-    q[3:], qd[3:] = 0.1 * rng.normal(size=bend.size) / bend, 0.5 * qd[3:] / bend
+    q[3:] = 0.1 * rng.normal(size=bend.size) / bend
+    qd[3:] = 0.5 * qd[3:] / bend
     torque = np.array([2.0, 1.0, 3.0])
     M = model.mass_matrix(q)[3:, 3:]
     h = 0.01 / np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, model.stiffness[3:, 3:]))).max())
@@ -280,7 +287,8 @@ def test_gravity_off_z_is_a_turned_robot() -> None:
 
 
 def test_the_sag_under_tilted_gravity_is_that_of_statics() -> None:
-    robot, P = stiff(1e4, KUO.with_(TILTED)), [0.05, 0.02, 0.5]
+    robot = stiff(1e4, KUO.with_(TILTED))
+    P = [0.05, 0.02, 0.5]
     sag = supple.statics(robot, position=P)
     model = build(robot, FiniteElements(2))
     q = static_state(model, delta.inverse(robot, P)[0, :, 0])
@@ -293,7 +301,8 @@ def test_integrators_agree() -> None:
     start = {"q0": "static", "theta0": [-0.4, -0.5, -0.3], "duration": 0.05}
     fine = supple.simulate(model, [2.0, 1.0, 1.5], **start, dt=1e-2, method="adams")
     assert np.abs(fine.balance).max() < 1e-9
-    off, left = [], []
+    off = []
+    left = []
     for dt in (2.5e-4, 1.25e-4):  # a jump of the torques at the start: fine steps
         run = supple.simulate(model, [2.0, 1.0, 1.5], **start, step=dt, method="generalised-alpha")
         off.append(np.abs(run.tip[-1] - fine.tip[-1]).max())

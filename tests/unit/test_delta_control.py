@@ -112,7 +112,8 @@ def test_a_function_as_controller_is_the_same_law() -> None:
 
 
 def test_paths_lead_the_platform_and_trajectories_the_motors() -> None:
-    law, square = supple.Decoupling(), [(0, 0, 0.5), (0.03, 0, 0.5), (0.03, 0.03, 0.52)]
+    law = supple.Decoupling()
+    square = [(0, 0, 0.5), (0.03, 0, 0.5), (0.03, 0.03, 0.52)]
     for path in (supple.InvertedU(), supple.CirclePath(radius=0.05), REACH,
                  supple.WayPoints(square, velocity=1.0, acceleration=20.0)):  # fmt: skip
         run = supple.simulate(SOFT, controller=law, path=path, duration=0.02, dt=5e-3, **IMPLICIT)

@@ -37,7 +37,9 @@ def test_inverse_undoes_direct() -> None:
 def test_both_direct_solutions_keep_the_rods_long() -> None:
     theta = delta.inverse(ROBOT, random_points(100))[..., 0]
     for P in np.moveaxis(delta.direct(ROBOT, theta, "all"), 1, 0):
-        axes, c, s = delta.leg_axes(ROBOT), np.cos(theta)[..., None], np.sin(theta)[..., None]
+        axes = delta.leg_axes(ROBOT)
+        c = np.cos(theta)[..., None]
+        s = np.sin(theta)[..., None]
         C = (0.05 + 0.5 * c) * axes[:, :, 0] - 0.5 * s * axes[:, :, 2]
         assert np.linalg.norm(P[:, None] - C, axis=-1) == pytest.approx(0.6, rel=1e-12)
 
@@ -47,7 +49,9 @@ def test_all_inverse_solutions_reach_the_point() -> None:
     every = delta.inverse(ROBOT, P, "all")
     assert every.shape == (50, 8, 3, 3)
     assert np.array_equal(every[:, 0], delta.inverse(ROBOT, P))
-    r, L1, L2 = 0.05, 0.5, 0.6
+    r = 0.05
+    L1 = 0.5
+    L2 = 0.6
     phi1, phi2, phi3 = np.moveaxis(every, -1, 0)
     X = r + L1 * np.cos(phi1) + L2 * np.cos(phi1 + phi2) * np.cos(phi3)
     Z = -L1 * np.sin(phi1) - L2 * np.sin(phi1 + phi2) * np.cos(phi3)
@@ -61,7 +65,8 @@ def test_angles_of_the_errata() -> None:
 
 
 def path(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    c, s = np.cos, np.sin
+    c = np.cos
+    s = np.sin
     return (
         np.array([0.1 * c(2 * t), 0.1 * s(2 * t) + 0.02 * t, 0.5 + 0.05 * s(3 * t)]),
         np.array([-0.2 * s(2 * t), 0.2 * c(2 * t) + 0.02, 0.15 * c(3 * t)]),
@@ -70,7 +75,8 @@ def path(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def test_rates_are_derivatives_of_the_angles() -> None:
-    h, t = 1e-3, 0.7
+    h = 1e-3
+    t = 0.7
     phi = [delta.inverse(ROBOT, path(t + k * h)[0])[0] for k in range(-2, 3)]
     moved = motion(ROBOT, *path(t))
     first = (phi[0] - 8 * phi[1] + 8 * phi[3] - phi[4]) / (12 * h)
@@ -84,7 +90,8 @@ def test_rates_are_derivatives_of_the_angles() -> None:
 
 
 def test_moving_frames_are_derivatives_of_the_placement() -> None:
-    h, t = 1e-3, 0.3
+    h = 1e-3
+    t = 0.3
     links = [moving_links(ROBOT, motion(ROBOT, *path(t + k * h))) for k in range(-2, 3)]
     for k in (0, 1):
         frames = [link[k] for link in links]

@@ -50,7 +50,8 @@ def test_the_old_file_stays_when_writing_fails(tmp_path: Path, problem: type) ->
 
 
 def test_links_and_permissions_survive(tmp_path: Path) -> None:
-    real, link = tmp_path / "real.yaml", tmp_path / "link.yaml"
+    real = tmp_path / "real.yaml"
+    link = tmp_path / "link.yaml"
     real.write_text("old")
     real.chmod(0o640)
     link.symlink_to(real)
@@ -65,7 +66,8 @@ def test_links_and_permissions_survive(tmp_path: Path) -> None:
 
 
 def test_unfinished_files_of_killed_processes_go_after_a_day(tmp_path: Path) -> None:
-    old, young = tmp_path / f"{disk.ASIDE}1.nc", tmp_path / f"{disk.ASIDE}2.nc"
+    old = tmp_path / f"{disk.ASIDE}1.nc"
+    young = tmp_path / f"{disk.ASIDE}2.nc"
     for path in (old, young):
         path.write_text("x")
     long_ago = time.time() - 2 * disk.STALE_AFTER
@@ -207,7 +209,8 @@ def test_a_response_comes_back(tmp_path: Path, run: supple.Response) -> None:
 
 def damaged(raw: bytes, chance: random.Random) -> bytes:
     """One of four kinds of damage: cut, bytes changed, a piece replaced by zeros, or by another."""
-    out, k = bytearray(raw), chance.randrange(len(raw))
+    out = bytearray(raw)
+    k = chance.randrange(len(raw))
     kind = chance.randrange(4)
     if kind == 0:
         return raw[:k]
@@ -224,7 +227,8 @@ def damaged(raw: bytes, chance: random.Random) -> bytes:
 
 def test_damaged_responses_are_refused(tmp_path: Path, run: supple.Response) -> None:
     run.save(tmp_path / "run.nc")
-    raw, chance = (tmp_path / "run.nc").read_bytes(), random.Random(12)
+    raw = (tmp_path / "run.nc").read_bytes()
+    chance = random.Random(12)
     bad = tmp_path / "bad.nc"
     for _ in range(200):
         broken = damaged(raw, chance)
@@ -240,7 +244,8 @@ def test_damage_without_a_seal_is_met_by_a_process_of_its_own(
     tmp_path: Path, run: supple.Response, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run.save(tmp_path / "run.nc")
-    raw, chance = (tmp_path / "run.nc").read_bytes()[:-46], random.Random(5)
+    raw = (tmp_path / "run.nc").read_bytes()[:-46]
+    chance = random.Random(5)
     bad = tmp_path / "bad.nc"
     for _ in range(4):
         bad.write_bytes(damaged(raw, chance)[:-9])

@@ -78,7 +78,8 @@ def test_delta_paths() -> None:
 
 def test_thickening_of_the_two_link_arm_as_documented() -> None:
     """Mass grows with f, EI with f^3. Source: [DiCastri2011], Tables 2-6."""
-    arm, f = load("di-castri-two-link"), 25
+    arm = load("di-castri-two-link")
+    f = 25
     thick = arm.with_(
         {"links.link1.section.depth": f * 0.61e-3, "links.link2.section.depth": f * 0.6e-3}
     )

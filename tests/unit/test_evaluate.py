@@ -31,7 +31,8 @@ def test_tape_of_a_function_equals_the_function_itself() -> None:
     """A function that calls another, its matrices by rows, at one state and at many."""
     x = ca.SX.sym("x", 2)
     inner = ca.Function("inner", [x], [ca.vertcat(x[0] * x[1], ca.sin(x[0]), x[1])])
-    q, w = ca.MX.sym("q", 2), ca.MX.sym("w", 3)
+    q = ca.MX.sym("q", 2)
+    w = ca.MX.sym("w", 3)
     parts = [ca.densify(ca.jacobian(inner(q), q)), inner(q) + w, ca.mtimes(w, inner(q).T), w[0]]
     function = ca.Function("whole", [q, w], parts)
     on_tape = evaluator_on_tape(function, (3,))
@@ -47,7 +48,8 @@ def test_tape_of_a_function_equals_the_function_itself() -> None:
 
 def test_function_that_a_tape_cannot_hold_is_called_as_it_is() -> None:
     """A solver inside has no expression of scalars."""
-    A, b = ca.MX.sym("A", 4), ca.MX.sym("b", 2)
+    A = ca.MX.sym("A", 4)
+    b = ca.MX.sym("b", 2)
     solved = ca.Function("solved", [A, b], [ca.solve(ca.reshape(A, 2, 2), b, "qr")])
     found = evaluator_on_tape(solved)
     assert isinstance(found, Evaluator)

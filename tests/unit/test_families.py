@@ -93,7 +93,8 @@ def test_every_architecture_does_its_duties(name: str) -> None:
     robot = load(name)
     asked = architecture_of(robot)
     assert isinstance(asked, Tree)
-    each, motors = asked.coordinates(), asked.motors
+    each = asked.coordinates()
+    motors = asked.motors
     assert all(c.low < c.high and c.unit in ("rad", "m") and c.key for c in each)
     pose = asked.usual()
     assert set(pose) == {asked.asked_by}

@@ -45,7 +45,8 @@ def weights(n: int) -> np.ndarray:
 @cache
 def regulator(kind: str) -> supple.Controller:
     """Every law, designed on the coarse model."""
-    model, n = coarse(), coarse().size
+    model = coarse()
+    n = coarse().size
     given = {"state_weight": weights(n), "effort_weight": 10.0, "effort_noise": 0.3}
     strains = {"measurement_noise": [1e-2, 1e-2, 0.1, 0.1]}
     made = {
@@ -113,7 +114,8 @@ def test_each_damper_of_a_stiff_servo_does_so_too(law):
 @pytest.mark.parametrize("kind", ["strain", "resonant", "lqg acceleration", "lqg sampled"])
 def test_a_run_on_the_finer_model_dies_away_as_its_poles_say(kind):
     """From the same small start with the same law: the slowest pole bounds what is left."""
-    law, model = regulator(kind), fine()
+    law = regulator(kind)
+    model = fine()
     period = getattr(law, "period", None)
     run = simulate(
         model, controller=law if period is None else Sampled(law, period, delay=5e-4),
@@ -122,14 +124,17 @@ def test_a_run_on_the_finer_model_dies_away_as_its_poles_say(kind):
     assert run.complete
     slowest = -loop(law, model).real.max()
     error = np.abs(run.theta - THETA).max(axis=1)
-    early, late = error[run.t < 0.25].max(), error[run.t > 2.25].max()
+    early = error[run.t < 0.25].max()
+    late = error[run.t > 2.25].max()
     assert late < 2 * np.exp(-2 * slowest) * early
 
 
 def test_doubling_solves_riccatis_equation():
     rng = np.random.default_rng(0)
-    A, B = rng.normal(size=(5, 5)), rng.normal(size=(5, 2))
-    Q, R = np.eye(5), np.diag([1.0, 2.0])
+    A = rng.normal(size=(5, 5))
+    B = rng.normal(size=(5, 2))
+    Q = np.eye(5)
+    R = np.diag([1.0, 2.0])
     np.testing.assert_allclose(
         solve_riccati_by_doubling(A, B, Q, R), solve_discrete_are(A, B, Q, R), rtol=1e-9
     )
@@ -156,7 +161,8 @@ def test_held_efforts_are_those_of_a_run():
     robot = supple.load("de-luca-two-link")
     model = supple.build(robot.with_({f"links.{x}.theory": "rigid" for x in ("link1", "link2")}))
     at = plant(model, [0.0, 0.3], tuple(ENCODERS))
-    T, efforts = 0.01, np.random.default_rng(1).normal(size=(8, 2)) * 1e-6
+    T = 0.01
+    efforts = np.random.default_rng(1).normal(size=(8, 2)) * 1e-6
     for delay in (0.0, 0.004, 0.01, 0.025):
         law = Sampled(lambda t, q, qd: efforts[round(t / T) % 8], T, delay)
         run = simulate(model, controller=law, q0=[0.0, 0.3], duration=0.06, dt=T)
@@ -188,10 +194,13 @@ links:
 def test_errors_of_an_observer_are_those_it_predicts():
     """200 seeded runs, disturbed at every sample; variances of all states within 10 %."""
     model = supple.build(supple.loads(ONE_LINK), supple.AssumedModes(1), damping=0.05)
-    T, disturbance, noise = 0.02, 1e-4, [2e-6, 1e-5]
+    T = 0.02
+    disturbance = 1e-4
+    noise = [2e-6, 1e-5]
     measures = [Encoder("link1"), Strain("link1")]
     seen = supple.observer(model, [0.0], measures, disturbance, noise, period=T)
-    count, warm = 120, 40
+    count = 120
+    warm = 40
     errors = []
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -228,7 +237,8 @@ def test_a_delayed_sampled_lqg_is_stable_where_the_sampled_model_says_so(factor)
     def radius(delay: float) -> float:
         return float(np.abs(np.linalg.eigvals(law.closed(at, T, delay))).max())
 
-    low, high = 0.0, 0.5
+    low = 0.0
+    high = 0.5
     assert radius(low) < 1
     grid = np.linspace(0, high, 400)
     high = float(grid[np.argmax([radius(d) > 1 for d in grid])])
@@ -262,7 +272,8 @@ def test_integral_action_leaves_no_error_under_a_constant_disturbance():
 @pytest.mark.slow
 def test_sampled_laws_converge_to_the_continuous_one():
     """With half the period half the difference: a held effort is half a period late."""
-    law, model = regulator("lqg"), coarse()
+    law = regulator("lqg")
+    model = coarse()
     given = {"trajectory": THETA, "q0": [0.05, 0.45, 0, 0, 0, 0], "duration": 0.5}
     a = simulate(model, controller=law, **given)
     runs = [simulate(model, controller=Sampled(law, T), **given) for T in (1e-3, 5e-4)]
@@ -277,15 +288,19 @@ def test_sampled_laws_converge_to_the_continuous_one():
     "kind", [pytest.param(k, marks=[pytest.mark.slow] * (k == "h-infinity")) for k in KINDS[1:]]
 )
 def test_a_law_as_c_gives_the_same_efforts(kind, tmp_path):
-    law, model, T = regulator(kind), coarse(), 1e-3
+    law = regulator(kind)
+    model = coarse()
+    T = 1e-3
     drive = Sampled(law, T, effort_limit=0.05)
     compiled = ctypes.CDLL(built(supple.c_code(drive, model), tmp_path))
     sampled = law.sampled(T)
-    z, k = np.zeros(len(sampled.A)), 2
+    z = np.zeros(len(sampled.A))
+    k = 2
     rng = np.random.default_rng(0)
     compiled.law_reset()
     for _ in range(20):
-        y, r = sampled.y0 + 0.01 * rng.normal(size=len(sampled.y0)), np.array(THETA) + 0.01
+        y = sampled.y0 + 0.01 * rng.normal(size=len(sampled.y0))
+        r = np.array(THETA) + 0.01
         u = np.concatenate([y - sampled.y0, r - sampled.r0])
         wanted = sampled.tau0 + sampled.C @ z + sampled.D @ u
         tau = np.clip(wanted, -0.05, 0.05)
@@ -300,7 +315,8 @@ def test_a_law_as_c_gives_the_same_efforts(kind, tmp_path):
 
 def built(text: str, folder: Path) -> str:
     """The C text as a library."""
-    source, library = folder / "law.c", folder / "law.so"
+    source = folder / "law.c"
+    library = folder / "law.so"
     source.write_text(text)
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC"]
     subprocess.run(["gcc", *flags, str(source), "-o", str(library)], check=True)
@@ -388,8 +404,10 @@ def test_the_h_infinity_controller_keeps_its_bound_and_is_the_least() -> None:
         A = rng.normal(size=(n, n))
         if n > 4:
             A -= (np.linalg.eigvals(A).real.max() - 0.3) * np.eye(n)
-        B1, B2 = rng.normal(size=(n, 2)), rng.normal(size=(n, 2))
-        C1, C2 = rng.normal(size=(3, n)), rng.normal(size=(2, n))
+        B1 = rng.normal(size=(n, 2))
+        B2 = rng.normal(size=(n, 2))
+        C1 = rng.normal(size=(3, n))
+        C2 = rng.normal(size=(2, n))
         found = h_infinity_controller(A, B1, B2, C1, C2)
         assert found.least == pytest.approx(least, rel=2e-4)
         loop = np.block([[A, B2 @ found.C], [found.B @ C2, found.A]])
@@ -404,6 +422,7 @@ def test_the_h_infinity_controller_keeps_its_bound_and_is_the_least() -> None:
 
 
 def test_a_plant_that_cannot_be_stabilised_is_refused() -> None:
-    one, none = np.ones((1, 1)), np.zeros((1, 1))
+    one = np.ones((1, 1))
+    none = np.zeros((1, 1))
     with pytest.raises(supple.SuppleError, match="finite"):
         h_infinity_controller(one, one, none, one, one)

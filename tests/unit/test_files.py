@@ -390,8 +390,10 @@ def test_de_luca_arm_has_the_printed_end_load() -> None:
     """M_L1 and J_L1 of [DeLuca1991], eq. (28), at theta_2 = 0 with J_o = m l^2 / 3."""
     robot = load("de-luca-two-link")
     assert isinstance(robot, SerialRobot)
-    second, payload = robot.links[1], robot.payload
-    hub, mass = second.joint.hub, second.mass_per_length * second.length
+    second = robot.links[1]
+    payload = robot.payload
+    hub = second.joint.hub
+    mass = second.mass_per_length * second.length
     assert hub.mass + mass + payload.mass == pytest.approx(1.2)
     own = mass * second.length**2 / 3
     tip = payload.inertia[0] + payload.mass * second.length**2
@@ -404,7 +406,10 @@ def test_theodore_arm_follows_its_denavit_hartenberg_table(q: tuple[float, float
     from supple.architectures.serial import place
 
     def row(theta: float, d: float, alpha: float) -> np.ndarray:
-        c, s, ca, sa = math.cos(theta), math.sin(theta), math.cos(alpha), math.sin(alpha)
+        c = math.cos(theta)
+        s = math.sin(theta)
+        ca = math.cos(alpha)
+        sa = math.sin(alpha)
         return np.array(
             [[c, -s * ca, s * sa, 0], [s, c * ca, -c * sa, 0], [0, sa, ca, d], [0, 0, 0, 1]]
         )

@@ -40,7 +40,8 @@ def test_bearings_and_foundations_are_no_motors(motor: dict) -> None:
     """Stiff ones change nothing: a spring k gives way as 1 / k, 1e-9 m/N beside rods' 1e-4."""
     soft = {"motor.bearing": {"translation": [1e9, None, 1e9], "rotation": [1e8, None, None]}}
     soft["foundation"] = {"translation": [1e9] * 3, "rotation": [1e8] * 3, "mass": 5.0}
-    path, bare = supple.PointToPoint((0.0, 0.0, 0.5), (0.05, 0.02, 0.55), 0.3), STIFF.with_(motor)
+    path = supple.PointToPoint((0.0, 0.0, 0.5), (0.05, 0.02, 0.55), 0.3)
+    bare = STIFF.with_(motor)
     robots = (bare, bare.with_(soft))
     want, found = (supple.follow(r, path, elements=1, dt=5e-3) for r in robots)
     assert found.torque.shape == (61, 3)
@@ -60,11 +61,13 @@ def test_damping_ratio_is_seen_in_the_decay(damping: dict) -> None:
     Gauss's steps (Pade's exp, z^5 / 720 off) turn it by (w h)^4 / 720 of w t at most, and w t
     exp(-z w t) is 1 / (e z) at most; a mode that is not stepped through is off by twice its share.
     """
-    hold, light = supple.Hold((0.0, 0.0, 0.5), 0.4), supple.Loads(preload=False)
+    hold = supple.Hold((0.0, 0.0, 0.5), 0.4)
+    light = supple.Loads(preload=False)
     found = supple.follow(STIFF, hold, elements=1, dt=2e-4, start="rest", loads=light, **damping)
     still = found.model.matrices(*hold(np.zeros(1)))
     squares, shapes = eigh(still.K[0], still.M[0])
-    w, t = np.sqrt(squares), found.t[:, None]
+    w = np.sqrt(squares)
+    t = found.t[:, None]
     zeta = np.full_like(w, 0.05)
     if "damping" in damping:  # alpha / 2 w + beta w / 2, that ratio at the lowest two
         zeta = 0.05 * (w[0] * w[1] / w + w) / (w[0] + w[1])

@@ -31,7 +31,8 @@ def tight(model: supple.Model, path: supple.Trajectory, total: float) -> np.ndar
         load = m.F[0] - m.C[0] @ x[N:] - m.K[0] @ x[:N]
         return np.concatenate([x[N:], np.linalg.solve(m.M[0], load)])
 
-    x, edges = np.zeros(2 * N), [0.0, *path.breaks, path.duration, total]
+    x = np.zeros(2 * N)
+    edges = [0.0, *path.breaks, path.duration, total]
     for a, b in pairwise(edges):
         if b - a < 1e-12:
             continue
@@ -121,7 +122,8 @@ def test_damping_ratio_of_the_file_is_that_of_the_links() -> None:
         )
     )
     after = given.t > path.duration + 0.02  # by then the second mode is 1e-2 of itself
-    t, y = given.t[after], given.moved[after, 1]
+    t = given.t[after]
+    y = given.moved[after, 1]
     peaks = [k for k in range(1, len(y) - 1) if y[k - 1] < y[k] >= y[k + 1]]
     decrement = np.log(y[peaks[0]] / y[peaks[-1]]) / (len(peaks) - 1)
     assert decrement / np.hypot(decrement, 2 * np.pi) == pytest.approx(0.03, rel=0.02)
@@ -184,7 +186,8 @@ def test_equations_along_a_schedule_are_series() -> None:
     along = EquationsAlongPath(ked(arm(), [0.0], 1), path, path.duration, None)
     assert all(piece.series is not None for piece in along.pieces)
     t = np.linspace(0.0, path.duration, 999)[1:-1]
-    found, exact = along(t), along.model.matrices(*path(t))
+    found = along(t)
+    exact = along.model.matrices(*path(t))
     assert np.abs(found.F - exact.F).max() < 2e-9 * np.abs(exact.F).max()
 
 

@@ -89,7 +89,8 @@ def test_what_free_joints_carry_is_the_sum_over_all_links():
     """Composite bodies against the plain sum of J' C J, each link's Jacobian by itself."""
     robot = supple.load("two-arms")
     structure = structure_of(robot, np.random.default_rng(4).uniform(-1, 1, (3, 5)), "free")
-    n, each = len(structure.segments), structure.known_numbers.floating
+    n = len(structure.segments)
+    each = structure.known_numbers.floating
     M = np.tile(np.diag([release.inertia for _, release in each]), (3, 1, 1))
     root = np.zeros((n, 3, 6, len(each)))
     for i, segment in enumerate(structure.segments):

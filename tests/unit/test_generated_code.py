@@ -26,7 +26,8 @@ ATTACKS = [
 
 def shared_library(text: str, folder: Path) -> str:
     """Compile C text as strictly as its readers would."""
-    source, library = folder / "law.c", folder / "law.so"
+    source = folder / "law.c"
+    library = folder / "law.so"
     source.write_text(text)
     flags = ["-std=c99", "-trigraphs", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
     subprocess.run(["gcc", *flags, str(source), "-o", str(library)], check=True)

@@ -156,8 +156,10 @@ class Swing(supple.Trajectory):
         return 0.1
 
     def at(self, t):
-        w, e = self.pace, np.ones(2) * self.amplitude
-        x, v = np.outer(1 - np.cos(w * t), e), np.outer(w * np.sin(w * t), e)
+        w = self.pace
+        e = np.ones(2) * self.amplitude
+        x = np.outer(1 - np.cos(w * t), e)
+        v = np.outer(w * np.sin(w * t), e)
         return x, v, np.outer(w**2 * np.cos(w * t), e)
 
 

@@ -29,7 +29,8 @@ CASES = {
 def test_neither_width_nor_neighbours_change_a_bit(name: str) -> None:
     robot, at, joints = CASES[name]
     structure = structure_of(supple.load(robot), at, joints)
-    tree, skip = structure.tree(), structure.rigid_modes
+    tree = structure.tree()
+    skip = structure.rigid_modes
     widths = [lanes for lanes in (1, 2, 4, 8) if lanes <= _exact.LANES]
     one, *others = (natural_frequencies(tree, 6, skip, 1.0, lanes=n) for n in (*widths, 0))
     assert np.isfinite(one.omega).all()
@@ -52,7 +53,8 @@ def test_a_width_that_the_processor_has_not_is_refused() -> None:
 def test_many_modes_cost_as_many_times_one() -> None:
     """Shear waves are on the grid, so that it is not too coarse above the first cut-off."""
     structure = structure_of(supple.load("industrial-3"), ARMS, "locked")
-    tree, guess = structure.tree(), structure.known_numbers.guess
+    tree = structure.tree()
+    guess = structure.known_numbers.guess
     few, many = (natural_frequencies(tree, n, 0, guess).evaluations.mean() / n for n in (10, 100))
     assert many < 1.1 * few
     assert many < 9

@@ -47,8 +47,10 @@ def refused_in_c(good, changed, *more):
     for key, value in changed.items():
         object.__setattr__(good, key, value)
     B = 2
-    skip, evals = np.zeros(B, np.int64), np.zeros(B, np.int64)
-    omega, width = np.zeros((B, 3)), np.zeros((B, 3))
+    skip = np.zeros(B, np.int64)
+    evals = np.zeros(B, np.int64)
+    omega = np.zeros((B, 3))
+    width = np.zeros((B, 3))
     with pytest.raises(ValueError, match="malformed structure"):
         _exact.solve(good.pack(), 3, skip, 1.0, 1e-9, omega, width, evals, 0)
     with pytest.raises(ValueError, match="malformed structure"):
@@ -83,8 +85,10 @@ def test_sizes_are_bounded():
 
 
 def test_answers_of_another_size_are_refused():
-    packed, B = tree().pack(), 2
-    ints, one = np.zeros(B, np.int64), np.zeros((B, 3))
+    packed = tree().pack()
+    B = 2
+    ints = np.zeros(B, np.int64)
+    one = np.zeros((B, 3))
     for wrong in range(4):
         out = [ints, one, one.copy(), ints.copy()]
         out[wrong] = out[wrong][:1]
@@ -108,7 +112,9 @@ def test_answers_of_another_size_are_refused():
 def test_arrays_of_objects_are_refused():
     """Numbers written over their pointers ended the process; so did what was read there."""
     R, n, B, c, root, let, arrays = tree().pack()
-    packed, ints, one = (R, n, B, c, root, let, arrays), np.zeros(2, np.int64), np.zeros((2, 3))
+    packed = (R, n, B, c, root, let, arrays)
+    ints = np.zeros(2, np.int64)
+    one = np.zeros((2, 3))
     for wrong in range(4):
         out = [ints, one, one.copy(), ints.copy()]
         out[wrong] = out[wrong].astype(object)

@@ -77,9 +77,12 @@ def points(model: Ked, path: Trajectory, t: float) -> tuple[np.ndarray, ...]:
     """Masses, rigid places (P, 3), displacements per unit y (P, 3, N) in space, as defined."""
     moving = moving_structure(model.robot, *(np.atleast_2d(x) for x in path(t)))
     roots = model.roots(*path(t))[0]
-    mass, place, G = [], [], []
+    mass = []
+    place = []
+    G = []
     for i, part in enumerate(model.meshes):
-        R, p = moving.structure.R[0, i], moving.structure.p[0, i]
+        R = moving.structure.R[0, i]
+        p = moving.structure.p[0, i]
         x, weights = part.quadrature()
         stations = [
             (w * part.beam.m, s, N) for s, w, N in zip(x, weights, part.field(x), strict=True)
@@ -107,7 +110,8 @@ def test_matrices_are_those_of_points_in_space(case: str) -> None:
     t = 0.33
     model = ked(robot, path(t)[0], 1, loads=STILL)
     each = [points(model, path, t + k * H) for k in range(-2, 3)]
-    m, r = each[2][0], [e[1] for e in each]
+    m = each[2][0]
+    r = [e[1] for e in each]
     G = [e[2] for e in each]
     G1 = (G[0] - 8 * G[1] + 8 * G[3] - G[4]) / (12 * H)
     G2 = (-G[0] + 16 * G[1] - 30 * G[2] + 16 * G[3] - G[4]) / (12 * H**2)
@@ -141,7 +145,8 @@ def test_spinning_beam_stiffens(spin: int) -> None:
     for elements in (4, 8):
         found = ked(robot, [0.0], elements, "quintic").matrices([0.3], [float(spin)], [0.0])
         omega = np.sqrt(eigh(found.K[0], found.M[0], eigvals_only=True))
-        flap, lag = omega[1] if spin else omega[0], omega[0]
+        flap = omega[1] if spin else omega[0]
+        lag = omega[0]
         off.append(flap / first_flapwise(spin) - 1)
     # quintic elements: order eight in frequency, down to the rounding of eigh
     assert abs(off[1]) < max(off[0] / 2**7, 1e-10)
@@ -207,7 +212,8 @@ def test_degrees_of_freedom_of_the_errata() -> None:
 
 
 def test_loads_can_be_switched() -> None:
-    path, t = InvertedU(), 0.3
+    path = InvertedU()
+    t = 0.3
     full = ked(KUO, [0.1, 0, 0.5], 1).matrices(*path(t))
     none = Loads(False, False, False, False, False)
     bare = ked(KUO, [0.1, 0, 0.5], 1, loads=none).matrices(*path(t))

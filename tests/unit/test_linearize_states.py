@@ -101,7 +101,8 @@ def test_deflection_under_stiffening_has_the_shortening_of_the_tip() -> None:
     """One link: the tip is the joint's frame times the undeformed end plus the deflection."""
     model = supple.build(planar(BEAM), AssumedModes(3), stiffening=True)
     q = np.array([0.3, 0.02, -0.01, 0.005])
-    c, s = np.cos(0.3), np.sin(0.3)
+    c = np.cos(0.3)
+    s = np.sin(0.3)
     R = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
     end = np.array([1.0, 0, 0]) + model.deflection_at(q, "link1")
     assert R @ end == pytest.approx(model.tip(q), abs=1e-14)
@@ -142,7 +143,8 @@ SMALL = {
 def test_small_models_answer(name: str) -> None:
     robot, basis = SMALL[name]
     model = supple.build(robot, basis)
-    n, k = model.size, model.joints
+    n = model.size
+    k = model.joints
     q0 = np.full(n, 0.01)
     runs = [
         supple.simulate(model, q0=q0, duration=0.02, method=method, dt=1e-4)

@@ -81,7 +81,8 @@ def test_rates_are_derivatives_and_limits_hold(name):
     breaks = np.array([0.0, *line.breaks, line.duration])
     t = np.concatenate([np.linspace(a, b, 7)[1:-1] for a, b in pairwise(breaks)])
     _, v, a = line(t)
-    before, after = line(t - h), line(t + h)
+    before = line(t - h)
+    after = line(t + h)
     assert (after[0] - before[0]) / (2 * h) == pytest.approx(v, abs=1e-7)
     assert (after[1] - before[1]) / (2 * h) == pytest.approx(a, abs=1e-6)
     speed, pull = (np.linalg.norm(row, axis=1) for row in line.tip(t)[1:])
@@ -133,7 +134,8 @@ def test_a_model_follows_a_line():
 
 def test_a_joint_that_follows_another_moves_the_tip_too():
     """Two coordinates lead the tip of three joints in the plane; it was a singular matrix."""
-    robot, start = mimic(), np.array([0.3, 0.9])
+    robot = mimic()
+    start = np.array([0.3, 0.9])
     first = supple.forward(robot, start).position
     line = supple.Line(
         robot, start, [first - np.array([0.1, 0.1, 0.0])], speed=0.4, acceleration=1.5

@@ -12,7 +12,8 @@ from supple.equations.evaluate import Evaluator, casadi, slope
 def test_slopes_are_those_of_the_inverse_dynamics(name: str) -> None:
     """In motion and at rest: derivatives through Newton's method say the same."""
     model = supple.build(supple.load(name), supple.AssumedModes(1))
-    functions, n = model.functions, model.size
+    functions = model.functions
+    n = model.size
     assert isinstance(functions, ClosedFunctions)
     random = np.random.default_rng(3)
     q = model.chain.pose() + 1e-4 * random.normal(size=n)
@@ -24,7 +25,8 @@ def test_slopes_are_those_of_the_inverse_dynamics(name: str) -> None:
         wanted = Evaluator(slope(whole, k), True)(q, qd, qdd)[0]
         assert np.abs(found - wanted).max() <= 1e-11 * np.abs(wanted).max()
     assert r == pytest.approx(model.inverse_dynamics(q, qd, qdd), rel=1e-12, abs=1e-12)
-    tip, x = functions.expression("tip"), casadi().MX.sym("x", n)
+    tip = functions.expression("tip")
+    x = casadi().MX.sym("x", n)
     turned = casadi().Function("axes", [x], [casadi().vec(tip(x)[1])])
     for found, function in ((p, tip), (axes, turned)):
         wanted = Evaluator(slope(function, 0), True)(q)[0]

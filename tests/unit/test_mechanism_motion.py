@@ -107,9 +107,12 @@ def test_a_planar_loop_in_space_is_held_by_its_plane() -> None:
     assert len(two.functions.loops.followers) == 5
     q, qd, tau = state(one)
     place = [two.coordinates.index(name) for name in one.coordinates]
-    wide, fast = two.chain.pose(), np.zeros(two.size)
-    wide[place], fast[place] = q, qd
-    a, b = one.forward_dynamics(q, qd, tau), two.forward_dynamics(wide, fast, tau)
+    wide = two.chain.pose()
+    fast = np.zeros(two.size)
+    wide[place] = q
+    fast[place] = qd
+    a = one.forward_dynamics(q, qd, tau)
+    b = two.forward_dynamics(wide, fast, tau)
     np.testing.assert_allclose(b[place], a, rtol=1e-8, atol=1e-8 * np.abs(a).max())
     np.testing.assert_allclose(np.delete(b, place), 0.0, atol=1e-8 * np.abs(a).max())
 
@@ -281,7 +284,8 @@ def test_a_run_of_many_steps_is_cut_and_not_given_up(monkeypatch: pytest.MonkeyP
 def test_stiffness_is_the_second_derivative_of_the_energy(name: str) -> None:
     """Along any direction, loops closed: links that slide in a loop had none."""
     model = build(load(name).with_("gravity", [0, 0, 0]), AssumedModes(1), damping=0.0)
-    q, rng = model.chain.pose(), np.random.default_rng(1)
+    q = model.chain.pose()
+    rng = np.random.default_rng(1)
     K = stiffness_at(model, q)
     for _ in range(3):
         d = 1e-5 * rng.standard_normal(model.size)
@@ -292,7 +296,8 @@ def test_stiffness_is_the_second_derivative_of_the_energy(name: str) -> None:
 def test_assumed_modes_are_those_of_the_assembled_pose() -> None:
     """Nothing said of theta, as `modes`; from above, as Rayleigh's quotients are."""
     model = build(load("five-bar"), AssumedModes(2))
-    exact, found = modes(model.robot, count=2).omega, assumed_modes(model, count=2).omega
+    exact = modes(model.robot, count=2).omega
+    found = assumed_modes(model, count=2).omega
     assert (found >= exact).all()
     assert found == pytest.approx(exact, rel=5e-4)  # of modes that carry the rest at their ends
 
@@ -393,7 +398,9 @@ def test_a_cylinder_under_a_boom_at_rest() -> None:
     """I phi'' = f dl/dphi, so l'' = (dl/dphi)^2 f / I of a uniform bar of I = m L^3 / 3."""
     boom = {"name": "boom", "parent": "base", "length": 2.0, "mass_per_length": 3.0}
     boom |= {"theory": "rigid", "joint": {"passive": True, "start": 0.5}}
-    foot, s, phi = np.array([0.3, -0.6]), 0.8, 0.5
+    foot = np.array([0.3, -0.6])
+    s = 0.8
+    phi = 0.5
     rod = {"name": "cylinder", "type": "distance", "motor": True, "length": 1.1}
     rod["ends"] = [{"link": "base", "mount": {"xyz": [*foot, 0]}}, {"link": "boom", "at": s}]
     robot = MechanismRobot(name="boom", planar=True, links=[boom], closures=[rod])

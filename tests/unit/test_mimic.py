@@ -47,7 +47,8 @@ def arm(beams: bool = True, mimic: dict | None = MIMIC) -> supple.SerialRobot:
 def spread(size: int) -> np.ndarray:
     """All coordinates of the arm with three motors per coordinate of the one with two."""
     whole = np.zeros((size + 1, size))
-    whole[:3, :2], whole[3:, 2:] = G, np.eye(size - 2)
+    whole[:3, :2] = G
+    whole[3:, 2:] = np.eye(size - 2)
     return whole
 
 
@@ -55,7 +56,8 @@ def spread(size: int) -> np.ndarray:
 def test_equations_are_those_of_the_arm_with_all_joints_reduced(beams):
     basis = supple.FiniteElements(1) if beams else None
     model, free = (supple.build(arm(beams, m), basis) for m in (MIMIC, None))
-    rng, N = np.random.default_rng(3), spread(model.size)
+    rng = np.random.default_rng(3)
+    N = spread(model.size)
     q, qd, qdd = rng.normal(0, 0.4, (3, model.size))
     q[2:] *= 0.01
     Q = N @ q + np.eye(len(N))[2] * 0.3
@@ -76,13 +78,16 @@ def test_equations_are_those_of_the_arm_with_all_joints_reduced(beams):
 
 
 def test_forward_statics_and_locked_modes_are_those_of_the_pose():
-    robot, free = arm(), arm(mimic=None)
+    robot = arm()
+    free = arm(mimic=None)
     assert [link.name for link in robot.moving] == ["a", "b"]
     for sag in (False, True):
-        ours, theirs = supple.forward(robot, THETA, sag=sag), supple.forward(free, ALL, sag=sag)
+        ours = supple.forward(robot, THETA, sag=sag)
+        theirs = supple.forward(free, ALL, sag=sag)
         assert ours.position == pytest.approx(theirs.position, abs=1e-15)
         assert ours.rotation == pytest.approx(theirs.rotation, abs=1e-15)
-    ours, theirs = supple.modes(robot, THETA, count=6), supple.modes(free, ALL, count=6)
+    ours = supple.modes(robot, THETA, count=6)
+    theirs = supple.modes(free, ALL, count=6)
     assert ours.certified
     assert ours.omega == pytest.approx(theirs.omega, rel=1e-14)
     with pytest.raises(supple.SuppleError, match="theta has 3 entries: give 2"):
@@ -117,7 +122,8 @@ def test_free_modes_are_certified_and_bounded_by_elements():
 
 def test_responses_are_those_of_the_arm_with_all_joints_reduced():
     """Z = H^-1 over all joints gives Z' = G' Z G, and the tip moves as its joints do."""
-    robot, f = arm(), np.array([0.5, 3.0, 20.0, 60.0])
+    robot = arm()
+    f = np.array([0.5, 3.0, 20.0, 60.0])
     names = [f"theta.{name}" for name in "abc"]
     found = supple.response(robot, THETA, f, ["tau.a", "tau.b"], [*names[:2], "tip.z"])
     free = supple.response(arm(mimic=None), ALL, f, ["tau.a", "tau.b", "tau.c"], [*names, "tip.z"])
@@ -133,7 +139,8 @@ def test_responses_are_those_of_the_arm_with_all_joints_reduced():
 
 
 def test_inverse_moves_what_follows_and_heeds_its_limits():
-    robot, rng = arm(False), np.random.default_rng(7)
+    robot = arm(False)
+    rng = np.random.default_rng(7)
     low, high = robot.limits(robot.links[1])
     assert (low, high) == pytest.approx(((1.5 - 0.3) / -0.7, (-0.8 - 0.3) / -0.7))
     for theta in rng.uniform([-3, low], [3, high], (50, 2)):
@@ -144,8 +151,10 @@ def test_inverse_moves_what_follows_and_heeds_its_limits():
 
 
 def test_check_holds_what_follows_with_the_other_joints_motor():
-    robot, free = arm(), arm(mimic=None)
-    ours, theirs = supple.check(robot, THETA), supple.check(free, ALL)
+    robot = arm()
+    free = arm(mimic=None)
+    ours = supple.check(robot, THETA)
+    theirs = supple.check(free, ALL)
     wanted = theirs.holding["b"] - 0.7 * theirs.holding["c"]
     assert ours.holding == {"a": pytest.approx(0, abs=1e-12), "b": pytest.approx(wanted)}
     assert any("b needs" in note and "effort_limit" in note for note in ours.notes)
@@ -215,11 +224,13 @@ def test_many_coordinates_are_linearised_in_a_second():
     """Written out in single numbers 38 coordinates took 14 s; A is that of M, K and D."""
     smooth = arm().with_({"gravity": [0, 0, 0], "links.c.joint.friction": 0.0})
     model = supple.build(smooth, supple.FiniteElements(2))
-    q, n = np.zeros(model.size), model.size
+    q = np.zeros(model.size)
+    n = model.size
     began = time.process_time()
     found = supple.linearize(model, q)
     assert time.process_time() - began < 5.0
-    M, wanted = model.mass_matrix(q), np.zeros((2 * n, 2 * n))
+    M = model.mass_matrix(q)
+    wanted = np.zeros((2 * n, 2 * n))
     wanted[:n, n:] = np.eye(n)
     wanted[n:] = -np.linalg.solve(M, np.hstack([model.stiffness, model.damping]))
     assert pytest.approx(wanted, abs=1e-8 * np.abs(wanted).max()) == found.A
@@ -251,8 +262,10 @@ def test_one_motor_of_a_loop_may_lead_the_other():
         "mimic": {"joint": "left", "multiplier": -1.0, "offset": np.pi},
     })  # fmt: skip
     assert geared.motors == ("left",)
-    theta, both = [2.0], [2.0, np.pi - 2.0]
-    ours, its = supple.modes(geared, theta, count=3), supple.modes(free, both, count=3)
+    theta = [2.0]
+    both = [2.0, np.pi - 2.0]
+    ours = supple.modes(geared, theta, count=3)
+    its = supple.modes(free, both, count=3)
     np.testing.assert_allclose(ours.omega, its.omega, rtol=1e-10)
     loose, above = (
         supple.modes(geared, theta, count=3, joints="free", **how)
@@ -265,9 +278,11 @@ def test_one_motor_of_a_loop_may_lead_the_other():
     assert held == pytest.approx(each["left"] - each["right"], rel=1e-9)
     model, whole = (supple.build(r, supple.AssumedModes(1)) for r in (geared, free))
     N = np.zeros((whole.size, model.size))
-    N[:2, 0], N[2:, 1:] = (1.0, -1.0), np.eye(model.size - 1)
+    N[:2, 0] = (1.0, -1.0)
+    N[2:, 1:] = np.eye(model.size - 1)
     rng = np.random.default_rng(2)
-    q, qd = rng.normal(0, 1e-3, model.size), rng.normal(size=model.size)
+    q = rng.normal(0, 1e-3, model.size)
+    qd = rng.normal(size=model.size)
     q[0] = 2.0
     at = N @ q + np.eye(whole.size)[1] * np.pi
     M = N.T @ whole.mass_matrix(at) @ N

@@ -61,7 +61,9 @@ def test_high_modes_are_damped_by_rho(rho: float) -> None:
 
 
 def test_periodic_start_is_the_steady_state() -> None:
-    omega, zeta, at = 5.0, 0.02, 3.0
+    omega = 5.0
+    zeta = 0.02
+    at = 3.0
     t = np.linspace(0, 2 * np.pi / at, 2001)
     system = oscillator(omega, zeta, 1.0, at)
     q, v = periodic_start(system, t, newmark())

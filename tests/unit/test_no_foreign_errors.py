@@ -68,7 +68,8 @@ def slow_crossing(first: list, second: list) -> bool:
             for k in (0, 1)
         )
 
-    one, two = sides(first), sides(second)
+    one = sides(first)
+    two = sides(second)
     if first is second:
         n = len(one)
         pairs = [(i, j) for i in range(n) for j in range(i + 2, n) if (i, j) != (0, n - 1)]

@@ -29,9 +29,11 @@ def test_friction_of_a_ball_joint_is_that_law_about_the_axis_it_turns_about() ->
         joint = {"type": "spherical", "friction": friction, "damping": damping}
         return supple.build(supple.MechanismRobot(name="ball", links=[{**link, "joint": joint}]))
 
-    rough, smooth = model(0.3, 0.0), model(0.0, 0.0)
+    rough = model(0.3, 0.0)
+    smooth = model(0.0, 0.0)
     for q, qd in (([0.0] * 3, [0, 0.004, 0]), ([0.4, -0.7, 1.1], [0.003, -0.005, 0.002])):
-        c, s = np.cos(q), np.sin(q)
+        c = np.cos(q)
+        s = np.sin(q)
         rates = [
             [c[2] * c[1], -s[2], 0],
             [s[2] * c[1], c[2], 0],
@@ -54,7 +56,8 @@ def test_a_spring_of_a_ball_joint_turns_back_by_its_angle(turn: float) -> None:
     joint = {"type": "spherical", "stiffness": 3.0}
     link = {"name": "one", "length": 0.5, "theory": "rigid", "body": body, "joint": joint}
     model = supple.build(supple.MechanismRobot(name="ball", gravity=[0, 0, 0], links=[link]))
-    q, rest = np.array([0.0, 0.0, turn]), np.zeros(3)
+    q = np.array([0.0, 0.0, turn])
+    rest = np.zeros(3)
     qdd = model.forward_dynamics(q, rest, [])
     assert qdd == pytest.approx([0, 0, -3.0 * turn / 0.2], rel=1e-6, abs=1e-9)
     assert model.energy(q, rest) == pytest.approx(3.0 * turn**2 / 2, rel=1e-6, abs=1e-15)
@@ -79,7 +82,8 @@ def test_friction_is_one_law_of_model_path_and_rigid_delta() -> None:
     """Joints that creep: f tanh(v / 0.01) in the Model, along a path and of the rigid Delta."""
     rubbing = arm(joint={"friction": 0.3})
     model = supple.build(rubbing, AssumedModes(1))
-    zero, v = np.zeros(model.size), np.zeros(model.size)
+    zero = np.zeros(model.size)
+    v = np.zeros(model.size)
     v[:2] = 0.004, -0.02
     felt = model.inverse_dynamics(zero, v, zero) - model.bias(zero, v)
     assert felt[:2] == pytest.approx(0.3 * np.tanh(v[:2] / 0.01), rel=1e-12)
@@ -101,8 +105,11 @@ def test_slides_creep_in_metres() -> None:
     """A slide's friction turns over within 1 mm/s, not within 0.01 of whatever unit."""
     robot = supple.load("theodore-rrp").with_("links.link3.joint.friction", 2.0)
     model = supple.build(robot, AssumedModes(1))
-    q, v, zero = np.zeros(model.size), np.zeros(model.size), np.zeros(model.size)
-    q[2], v[2] = 0.5, 5e-4
+    q = np.zeros(model.size)
+    v = np.zeros(model.size)
+    zero = np.zeros(model.size)
+    q[2] = 0.5
+    v[2] = 5e-4
     plain = supple.build(supple.load("theodore-rrp"), AssumedModes(1))
     felt = model.inverse_dynamics(q, v, zero) - plain.inverse_dynamics(q, v, zero)
     assert felt[2] == pytest.approx(2.0 * np.tanh(0.5), rel=1e-9)
@@ -126,8 +133,11 @@ def test_modal_damping_is_the_ratio_of_every_mode_of_the_robot(name: str) -> Non
 def test_the_robot_decays_with_its_modal_damping() -> None:
     """The linearised arm with motors locked: -Re lambda / |lambda| of the blocks of M, D, K."""
     model = supple.build(arm(), AssumedModes(2), modal_damping=0.03)
-    k, q = model.joints, np.zeros(model.size)
-    M, D, K = model.mass_matrix(q)[k:, k:], model.damping[k:, k:], model.stiffness[k:, k:]
+    k = model.joints
+    q = np.zeros(model.size)
+    M = model.mass_matrix(q)[k:, k:]
+    D = model.damping[k:, k:]
+    K = model.stiffness[k:, k:]
     n = len(M)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
     values = np.linalg.eigvals(A)
@@ -138,8 +148,12 @@ def test_damping_of_the_links_gives_other_ratios_and_they_are_told() -> None:
     """One ratio of each link's own modes is not that of the robot's: the softest gets less."""
     robot = arm(damping_ratio=0.03)
     model = supple.build(robot, AssumedModes(2))
-    found, k, q = model.check(), model.joints, np.zeros(model.size)
-    M, D, K = model.mass_matrix(q)[k:, k:], model.damping[k:, k:], model.stiffness[k:, k:]
+    found = model.check()
+    k = model.joints
+    q = np.zeros(model.size)
+    M = model.mass_matrix(q)[k:, k:]
+    D = model.damping[k:, k:]
+    K = model.stiffness[k:, k:]
     squares, shapes = eigh(K, M)
     own = np.einsum("ik,ij,jk->k", shapes, D, shapes) / (2 * np.sqrt(squares))
     count = len(found.damping_ratios)
@@ -161,12 +175,11 @@ def test_both_dampings_are_refused() -> None:
 
 
 def test_a_reading_is_one_thing_however_it_is_given() -> None:
-    robot, basis = supple.load("de-luca-two-link"), AssumedModes(1)
-    by_word, by_name, by_kind = (
-        supple.build(robot, basis, deflection="paper"),
-        supple.build(robot, basis, reading="de-luca"),
-        supple.build(robot, basis, reading=supple.Reading(deflection="paper")),
-    )
+    robot = supple.load("de-luca-two-link")
+    basis = AssumedModes(1)
+    by_word = supple.build(robot, basis, deflection="paper")
+    by_name = supple.build(robot, basis, reading="de-luca")
+    by_kind = supple.build(robot, basis, reading=supple.Reading(deflection="paper"))
     assert by_word == by_name == by_kind
     assert by_word.reading == supple.Reading("paper", "material", "newton")
     q = np.array([0.3, 0.5, 0.02, 0.03])

@@ -24,15 +24,21 @@ def case(name: str) -> SimpleNamespace:
         # ten times as high in frequency as the paper's, so that short moves suit it
         stiff = {f"links.link{k}.bending_stiffness": 100.0 for k in (1, 2)}
         robot = supple.load("de-luca-two-link").with_(stiff)
-        start, end, time_ = [0.1, 0.8], [0.4, 1.0], 0.3
+        start = [0.1, 0.8]
+        end = [0.4, 1.0]
+        time_ = 0.3
         basis: Any = supple.AssumedModes(1)
     elif name == "five-bar":
         robot = supple.load("five-bar")
-        start, end, time_ = [2.2, 0.9], [2.3, 0.85], 0.2
+        start = [2.2, 0.9]
+        end = [2.3, 0.85]
+        time_ = 0.2
         basis = supple.AssumedModes(1)
     else:
         robot = supple.load("kuo-delta").with_({"materials.steel.young_modulus": 2.1e13})
-        start, end, time_ = [0.0, 0.0, 0.5], [0.05, 0.02, 0.55], 0.4
+        start = [0.0, 0.0, 0.5]
+        end = [0.05, 0.02, 0.55]
+        time_ = 0.4
         basis = supple.FiniteElements(1)
     delta = name == "delta"
     names = ("x", "y", "z") if delta else ("link1", "link2")

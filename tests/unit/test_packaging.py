@@ -70,7 +70,8 @@ def test_every_pinned_version_comes_as_a_wheel_for_debian_12() -> None:
     """
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = {re.sub(r"[-_.]+", "-", line.split("==")[0]).lower() for line in lines}
-    seen, wrong = 0, {}
+    seen = 0
+    wrong = {}
     for part in distributions():
         name = re.sub(r"[-_.]+", "-", part.name).lower()
         if name not in pins:

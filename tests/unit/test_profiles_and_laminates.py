@@ -24,7 +24,8 @@ CARBON = {
 
 
 def corners(depth: float, width: float, y: float = 0.0, z: float = 0.0) -> list[list[float]]:
-    h, b = depth / 2, width / 2
+    h = depth / 2
+    b = width / 2
     return [[y - h, z - b], [y + h, z - b], [y + h, z + b], [y - h, z + b]]
 
 
@@ -52,7 +53,9 @@ def test_a_rectangle_anywhere_either_way_round_is_a_rectangle() -> None:
 
 @pytest.mark.slow
 def test_a_hollow_profile_is_a_box_and_twists_as_the_torsion_problem_says() -> None:
-    depth, width, wall = 0.2, 0.12, 0.012
+    depth = 0.2
+    width = 0.12
+    wall = 0.012
     inner = corners(depth - 2 * wall, width - 2 * wall)
     made = Profile(outline=corners(depth, width), holes=[inner])
     want = Box(depth=depth, width=width, wall=wall).constants()
@@ -83,10 +86,13 @@ def test_a_triangle_has_its_textbook_moments() -> None:
 
 @pytest.mark.slow
 def test_a_channel_has_its_shear_centre_outside_and_check_says_so() -> None:
-    b, h, t = 0.06, 0.10, 0.002
+    b = 0.06
+    h = 0.10
+    t = 0.002
     outline = [[0, 0], [h, 0], [h, b], [h - t, b], [h - t, t], [t, t], [t, b], [0, b]]
     made = Profile(outline=outline)
-    bm, hm = b - t / 2, h - t
+    bm = b - t / 2
+    hm = h - t
     e = 3 * bm**2 / (hm + 6 * bm)  # thin channel, from the middle of its web
     centre = made.centre()[1]
     assert -made.warping_properties().off_z == pytest.approx(e + centre - t / 2, rel=0.02)
@@ -181,7 +187,8 @@ def test_stations_of_profiles_change_their_moments_linearly() -> None:
 
 
 def test_an_isotropic_laminate_is_the_tube_itself() -> None:
-    E, nu = 70e9, 0.33
+    E = 70e9
+    nu = 0.33
     plain = supple.Material(young_modulus=E, poisson_ratio=nu, density=2700)
     plies = supple.Material(
         young_modulus=E,
@@ -198,10 +205,15 @@ def test_an_isotropic_laminate_is_the_tube_itself() -> None:
 
 
 def test_plus_and_minus_45_have_their_closed_forms() -> None:
-    E1, E2, G12, nu12 = 135e9, 10e9, 5e9, 0.3
+    E1 = 135e9
+    E2 = 10e9
+    G12 = 5e9
+    nu12 = 0.3
     wall = supple.Material(**CARBON, layup=["45deg", "-45deg"])
     rest = 1 - nu12**2 * E2 / E1
-    Q11, Q22, Q12 = E1 / rest, E2 / rest, nu12 * E2 / rest
+    Q11 = E1 / rest
+    Q22 = E2 / rest
+    Q12 = nu12 * E2 / rest
     assert pytest.approx((Q11 + Q22 - 2 * Q12) / 4, rel=1e-12) == wall.G
     U = (Q11 + Q22 + 2 * Q12) / 4  # 1/E = 1/4 (1/G12 + 1/U): shear and even stretch of each ply
     assert pytest.approx(4 / (1 / G12 + 1 / U), rel=1e-12) == wall.E
@@ -228,7 +240,8 @@ def test_the_matrices_by_rotation_of_stress_and_strain_agree() -> None:
     plies = [{"angle": angle, "thickness": t} for angle, t in layup]
     wall = supple.Material(**CARBON, layup=plies)
     S = np.array([[1 / 135e9, -0.3 / 135e9, 0], [-0.3 / 135e9, 1 / 10e9, 0], [0, 0, 1 / 5e9]])
-    Q, A = np.linalg.inv(S), np.zeros((3, 3))
+    Q = np.linalg.inv(S)
+    A = np.zeros((3, 3))
     C = np.zeros((2, 2, 2, 2))
     pair = {(0, 0): 0, (1, 1): 1, (0, 1): 2, (1, 0): 2}
     for ij, a in pair.items():
@@ -328,7 +341,8 @@ def test_a_drawing_of_lines_and_a_circle_is_a_plate_with_a_hole(tmp_path) -> Non
 
 def test_bulges_and_arcs_are_round(tmp_path) -> None:
     """A slot of two half circles, by bulges and by arcs: A = pi r^2 + 2 r L."""
-    r, L = 5.0, 20.0
+    r = 5.0
+    L = 20.0
     bulged = polyline((0, -r, 0.0), (L, -r, 1.0), (L, r, 0.0), (0, r, 1.0))
     arcs = f"0\nARC\n10\n{L}\n20\n0\n40\n{r}\n50\n270\n51\n90\n"
     arcs += f"0\nARC\n10\n0\n20\n0\n40\n{r}\n50\n90\n51\n270\n"

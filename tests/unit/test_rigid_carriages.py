@@ -41,7 +41,8 @@ def gantry(back: float) -> supple.Robot:
     )
 
 
-NEAR, FAR = gantry(0.0), gantry(0.9)
+NEAR = gantry(0.0)
+FAR = gantry(0.9)
 
 
 @pytest.mark.parametrize("slide", [0.0, -0.3])
@@ -64,14 +65,17 @@ def test_statics_and_motion(slide: float) -> None:
     assert sag == pytest.approx(wanted, rel=1e-9)
     near, far = (supple.build(robot, FiniteElements(1)) for robot in (NEAR, FAR))
     rng = np.random.default_rng(1)
-    q, qd, tau = 0.1 * rng.normal(size=near.size), rng.normal(size=near.size), rng.normal(size=3)
+    q = 0.1 * rng.normal(size=near.size)
+    qd = rng.normal(size=near.size)
+    tau = rng.normal(size=3)
     q[1] = slide
     there = q + 0.9 * np.eye(near.size)[1]
     assert near.forward_dynamics(q, qd, tau) == pytest.approx(
         far.forward_dynamics(there, qd, tau), rel=1e-9
     )
     assert near.tip(q) == pytest.approx(far.tip(there), abs=1e-14)
-    q[:3], q[3:] = (0.4, slide, 0.7), 0.0
+    q[:3] = (0.4, slide, 0.7)
+    q[3:] = 0.0
     there = q + 0.9 * np.eye(near.size)[1]
     run, twin = (
         supple.simulate(m, tau=[0.0, 0.2, 0.0], q0=x, duration=0.05)

@@ -22,7 +22,8 @@ H = 1e-3
 
 
 def path(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    c, s = np.cos, np.sin
+    c = np.cos
+    s = np.sin
     return (
         np.array([0.1 * c(2 * t), 0.1 * s(2 * t) + 0.02 * t, 0.5 + 0.05 * s(3 * t)]),
         np.array([-0.2 * s(2 * t), 0.2 * c(2 * t) + 0.02, 0.15 * c(3 * t)]),
@@ -47,7 +48,8 @@ def test_power_balance(robot: supple.DeltaRobot, masses: str) -> None:
 
 @pytest.mark.parametrize("robot", [ROBOT, HEAVY, PAIRED], ids=["kuo", "heavy", "paired"])
 def test_forward_undoes_inverse(robot: supple.DeltaRobot) -> None:
-    model, force = RigidDelta(robot), np.array([1.0, -2.0, 0.5])
+    model = RigidDelta(robot)
+    force = np.array([1.0, -2.0, 0.5])
     P, v, a = path(0.4)
     tau = model.inverse_dynamics(P, v, a, force)
     assert model.forward_dynamics(P, v, tau, force)[0] == pytest.approx(a, abs=1e-12)
@@ -77,7 +79,10 @@ def test_lagrange(robot: supple.DeltaRobot) -> None:
 def test_lumped_masses_are_those_of_the_paper() -> None:
     """T of [Kuo2016], Eq. (11), with the velocities of the same motion."""
     P, v, _ = path(0.4)
-    m1, m2, mp, L1 = 7800 * 25e-6 * 0.5, 7800 * 25e-6 * 0.6, 0.5, 0.5
+    m1 = 7800 * 25e-6 * 0.5
+    m2 = 7800 * 25e-6 * 0.6
+    mp = 0.5
+    L1 = 0.5
     phid = motion(ROBOT, P, v).theta[1][0]
     T = mp / 2 * v @ v + m1 * L1**2 / 6 * phid @ phid
     T += m2 / 2 * sum(v @ v + L1**2 * w**2 for w in phid)
@@ -88,9 +93,13 @@ def test_lumped_masses_are_those_of_the_paper() -> None:
 def test_uniform_rods() -> None:
     """One thin rod: m/6 (vB.vB + vB.vD + vD.vD), and its spin, whose inertia is 1e-6 of that."""
     P, v, _ = path(0.4)
-    m1, m2, mp, L1 = 7800 * 25e-6 * 0.5, 7800 * 25e-6 * 0.6, 0.5, 0.5
+    m1 = 7800 * 25e-6 * 0.5
+    m2 = 7800 * 25e-6 * 0.6
+    mp = 0.5
+    L1 = 0.5
     moved = motion(ROBOT, P, v)
-    phid, vB = moved.theta[1][0], moving_links(ROBOT, moved)[1].v[0]
+    phid = moved.theta[1][0]
+    vB = moving_links(ROBOT, moved)[1].v[0]
     T = mp / 2 * v @ v + m1 * L1**2 / 6 * phid @ phid
     T += m2 / 6 * sum(b @ b + b @ v + v @ v for b in vB)
     spin = (
@@ -120,7 +129,8 @@ def test_weight_on_the_axis_by_virtual_work() -> None:
 
 def test_the_payloads_centre_has_its_height() -> None:
     """The platform does not turn: a centre at c adds -m g . c to the potential energy, always."""
-    m, g = 2.0, np.array([0.3, -0.5, 9.0])
+    m = 2.0
+    g = np.array([0.3, -0.5, 9.0])
     plain = supple.load("kuo-delta").with_({"payload": {"mass": m}, "gravity": g.tolist()})
     for c in ([0.05, -0.02, 0.1], [0.0, 0.0, -0.3]):
         moved = plain.with_("payload", {"mass": m, "com": c})

@@ -40,7 +40,8 @@ def test_a_changed_copy_answers_for_itself(changed):
 
 
 def test_it_is_asked_once_and_seen_nowhere():
-    robot, fresh = supple.load("industrial-3"), supple.load("industrial-3")
+    robot = supple.load("industrial-3")
+    fresh = supple.load("industrial-3")
     asked = []
     for _ in range(3):
         cached_for_robot(robot, "something", lambda: asked.append(1))

@@ -64,12 +64,15 @@ def test_times_of_a_run_that_fall_together_are_one():
 def test_a_rigid_link_moves_as_the_sampled_double_integrator(rigid):
     """q+ = q + T qd + T^2 tau / 2 J, qd+ = qd + T tau / J with a constant effort between."""
     J = float(rigid.mass_matrix([0.0])[0, 0])
-    T, delay, x = 0.01, 0.004, np.array([0.3, -0.2])
+    T = 0.01
+    delay = 0.004
+    x = np.array([0.3, -0.2])
     run = simulate(
         rigid, controller=Sampled(lambda t, q, qd: -4 * q - qd, T, delay), q0=x[:1], qd0=x[1:],
         duration=0.5, dt=T,
     )  # fmt: skip
-    tau, rows = 0.0, [x]
+    tau = 0.0
+    rows = [x]
     for _ in range(50):
         answer = -4 * x[0] - x[1]
         for h, effort in ((delay, tau), (T - delay, answer)):
@@ -114,20 +117,25 @@ def test_the_limits_of_the_joints_are_the_default(rigid):
 
 def test_a_current_loop_lags_as_its_exponential(rigid):
     """tau = c_k + (tau_k - c_k) exp(-t / lag), and qd by its integral."""
-    J, lag, T = float(rigid.mass_matrix([0.0])[0, 0]), 3e-3, 0.01
+    J = float(rigid.mass_matrix([0.0])[0, 0])
+    lag = 3e-3
+    T = 0.01
     commands = [1.0, -2.0, 0.5]
     run = simulate(
         rigid, controller=Sampled(lambda t, q, qd: [commands[round(t / T) % 3]], T, lag=lag),
         duration=0.03, dt=1e-3,
     )  # fmt: skip
-    tau, speed, at = 0.0, 0.0, 0
+    tau = 0.0
+    speed = 0.0
+    at = 0
     for c in commands:
         t = np.arange(10) * 1e-3
         np.testing.assert_allclose(
             run.tau[at : at + 10, 0], c + (tau - c) * np.exp(-t / lag), rtol=1e-12, atol=1e-14
         )
         speed += (c * T + (tau - c) * lag * (1 - np.exp(-T / lag))) / J
-        tau, at = c + (tau - c) * np.exp(-T / lag), at + 10
+        tau = c + (tau - c) * np.exp(-T / lag)
+        at = at + 10
         assert run.qd[at, 0] == pytest.approx(speed, rel=1e-7)
 
 
@@ -149,9 +157,11 @@ def sampled_matrix(model: supple.Model, gain, period: float, delay: float):
     own part of the period; exponentials of [[A, B], [0, 0]] are exact.
     """
     found = supple.linearize(model, np.zeros(model.size))
-    A, B = found.A, found.B
+    A = found.A
+    B = found.B
     n, m = B.shape
-    whole, rest = int(delay // period), delay % period
+    whole = int(delay // period)
+    rest = delay % period
 
     def held(h):
         E = expm(h * np.block([[A, B], [np.zeros((m, n + m))]]))
@@ -184,14 +194,17 @@ def test_stability_is_lost_at_the_delay_of_the_sampled_linear_model(one_link, pe
     What is left of a motion along the critical mode alone: its left eigenvector times the state at
     the samples and the efforts under way.
     """
-    kp, kd = 20.0, 2.0
+    kp = 20.0
+    kd = 2.0
     gain = np.zeros((1, 6))
-    gain[0, 0], gain[0, 3] = kp, kd
+    gain[0, 0] = kp
+    gain[0, 3] = kd
 
     def radius(delay):
         return np.abs(np.linalg.eigvals(sampled_matrix(one_link, gain, period, delay))).max()
 
-    low, high = 0.0, 0.05
+    low = 0.0
+    high = 0.05
     assert radius(low) < 1 < radius(high)
     while high - low > 1e-9:
         middle = (low + high) / 2
@@ -205,7 +218,8 @@ def test_stability_is_lost_at_the_delay_of_the_sampled_linear_model(one_link, pe
             one_link, controller=made, trajectory=[0.0], q0=[1e-5, 1e-6, 0], duration=4.0, dt=period
         )
         x = np.hstack([run.q, run.qd])
-        answers, depth = -x @ gain.T, len(Phi) - 6
+        answers = -x @ gain.T
+        depth = len(Phi) - 6
         late = [np.roll(answers, k, axis=0) for k in range(1, depth + 1)]
         size = np.abs(np.hstack([x, *late]) @ vectors[:, j])
         rate = np.log(size[-1] / size[100]) / (run.t[-1] - run.t[100])

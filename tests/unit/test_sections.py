@@ -68,7 +68,8 @@ def test_tube_runs_from_circle_to_thin_wall(nu: float) -> None:
 
 
 def test_thin_tube_constants() -> None:
-    d, t = 0.1, 1e-6
+    d = 0.1
+    t = 1e-6
     A, I_z, I_y, J_t, I_p = Tube(diameter=d, wall=t).constants()
     assert pytest.approx(math.pi * d * t, rel=1e-4) == A
     assert pytest.approx(math.pi * d**3 * t / 8, rel=1e-4) == I_z == I_y

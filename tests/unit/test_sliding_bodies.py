@@ -53,7 +53,9 @@ def test_a_slider_crank() -> None:
          length: 1.0, theory: rigid, body: {mass: 2}}
     closures: [{ends: [rod, slider]}]
     """)
-    theta, a, b = np.radians(70), 0.15, 0.4
+    theta = np.radians(70)
+    a = 0.15
+    b = 0.4
     rate = -a * np.sin(theta) - a**2 * np.sin(theta) * np.cos(theta) / np.sqrt(
         b**2 - (a * np.sin(theta)) ** 2
     )

@@ -55,9 +55,12 @@ def test_tables_say_what_the_formulas_say(theory: str, stiffening: bool) -> None
     links[0]["body"] = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
     robot = supple.SerialRobot.model_validate({"name": "crane", "links": links})
     model = supple.build(robot, supple.AssumedModes(2), stiffening=stiffening)
-    laws, n, rng = model.functions.laws, model.size, np.random.default_rng(2)
+    laws = model.functions.laws
+    n = model.size
+    rng = np.random.default_rng(2)
     for l in (2.0, 0.02, *(2.0 * rng.uniform(0.01, 1.0, 4))):
-        q, qd = 0.01 * rng.normal(size=n), 0.1 * rng.normal(size=n)
+        q = 0.01 * rng.normal(size=n)
+        qd = 0.1 * rng.normal(size=n)
         q[1] = l
         wanted = [laws.mass(q.tolist()), laws.inverse(q.tolist(), qd.tolist(), [0.0] * n, False)]
         wanted.append(elastic(laws, q.tolist()))

@@ -30,9 +30,11 @@ def boom(theory: str, depth: float, payload: float, length: float = 1.0) -> Seri
 
 def modes_of(model: Any, length: float) -> tuple[np.ndarray, np.ndarray]:
     """Frequencies and damping ratios of the elastic coordinates, the slide held."""
-    k, n = model.joints, model.size
+    k = model.joints
+    n = model.size
     q = model.chain.pose([length])
-    M, K = model.mass_matrix(q)[k:, k:], stiffness_at(model, q)[k:, k:]
+    M = model.mass_matrix(q)[k:, k:]
+    K = stiffness_at(model, q)[k:, k:]
     lost = model.functions.evaluator("dissipation")
     D = np.array([lost(q, e)[0] for e in np.eye(n)]).T[k:, k:]
     squares, shapes = eigh(K, M)
@@ -56,9 +58,11 @@ def test_elements_ring_with_the_ratio_of_the_loaded_link() -> None:
     robot = boom("euler-bernoulli", 0.01, 0.3)
     model = supple.build(robot, supple.FiniteElements(3), damping=0.02)
     omega, ratio = modes_of(model, 0.7)
-    q0, size = model.chain.pose([0.7]), model.size
+    q0 = model.chain.pose([0.7])
+    size = model.size
     k = model.joints
-    M, K = model.mass_matrix(q0)[k:, k:], stiffness_at(model, q0)[k:, k:]
+    M = model.mass_matrix(q0)[k:, k:]
+    K = stiffness_at(model, q0)[k:, k:]
     q0 = q0.copy()
     q0[k:] = 1e-3 * eigh(K, M)[1][:, 0]
     period = 2 * np.pi / omega[0]
@@ -89,7 +93,8 @@ def exact(robot: SerialRobot, length: float) -> np.ndarray:
 
 def test_modes_of_a_stubby_link_converge() -> None:
     """The third stayed 16 % above the exact one, however many were taken."""
-    robot, errors = boom("timoshenko", 0.3, 0.0), []
+    robot = boom("timoshenko", 0.3, 0.0)
+    errors = []
     right = exact(robot, 0.4)[2]
     for count in (3, 4, 6):
         with warnings.catch_warnings():

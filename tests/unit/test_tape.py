@@ -91,8 +91,11 @@ def test_sums_of_products_are_few_operations_of_the_same_bits(count: int) -> Non
 
 def test_a_function_of_casadi_is_replayed() -> None:
     """Every operation that a tape knows, at one state, at the stages of a step and at many."""
-    x, y = ca.SX.sym("x", 3), ca.SX.sym("y")
-    a, b, c = x[0], x[1], x[2]
+    x = ca.SX.sym("x", 3)
+    y = ca.SX.sym("y")
+    a = x[0]
+    b = x[1]
+    c = x[2]
     outputs = ca.vertcat(
         *(a + b, a - b, a * b, a / b, -a, ca.sin(a), ca.cos(b), ca.tanh(c), ca.fabs(a), a * a),
         *(ca.sqrt(ca.fabs(a)), ca.if_else(a < b, c, y), ca.if_else(a <= b, y, c), 2 * a, 3.0),
@@ -143,7 +146,8 @@ def test_the_equations_are_those_of_the_expressions(
     """The same laws by CasADi and by a tape, also where M is put together from its columns."""
     monkeypatch.setattr("supple.equations.chain_functions.MANY", 2 if many else 1000)
     model = supple.build(supple.loads(CHAIN), supple.AssumedModes(2))
-    taped, plain = model.functions.evaluator(name), model.functions.expression(name)
+    taped = model.functions.evaluator(name)
+    plain = model.functions.expression(name)
     assert isinstance(taped, TapeEvaluator)
     generator = np.random.default_rng(1)
     given = [0.1 * generator.normal(size=(9, plain.numel_in(i))) for i in range(plain.n_in())]
@@ -315,7 +319,8 @@ def test_a_table_is_looked_up_and_goes_on_at_its_ends() -> None:
 
 
 def test_the_kernel_refuses_arrays_that_do_not_fit() -> None:
-    program, out = _tape.program(*GOOD), np.zeros(1)
+    program = _tape.program(*GOOD)
+    out = np.zeros(1)
     _tape.evaluate(program, np.array([2.0, 3.0]), out)
     assert out[0] == 2.0 * 3.0 * 1.5 + 2.0
     for x, y in (
@@ -339,8 +344,10 @@ def pendulum(x):
 
 
 def collocated(how, x, out, inverse, h, held=0, most=30, width=1, follow=0):
-    start, more = np.array([0.3, -0.2]), (held, width, follow, h, 1e-13, most)
-    learned, count = np.zeros((LEARNED, 2 * STAGES + 1)), np.zeros(1, np.int64)
+    start = np.array([0.3, -0.2])
+    more = (held, width, follow, h, 1e-13, most)
+    learned = np.zeros((LEARNED, 2 * STAGES + 1))
+    count = np.zeros(1, np.int64)
     return _tape.collocate(how, x, out, start, TABLEAU, SPLIT, inverse, learned, count, *more)
 
 
@@ -355,7 +362,8 @@ def test_a_step_by_collocation_solves_its_equations() -> None:
     for h in (1.0, 0.5):
         found = []
         for call in (False, True):
-            x, out = np.zeros((STAGES, 4)), np.zeros((STAGES, 2))
+            x = np.zeros((STAGES, 4))
+            out = np.zeros((STAGES, 2))
             x[:, 3] = 0.5
             one = np.ones((1, 1))
             inverse = stage_inverses(one, 0 * one, 9.0 * one, h)
@@ -397,17 +405,23 @@ def test_a_mode_keeps_its_amplitude_and_is_as_late_as_gauss_says() -> None:
 
 def test_stages_solved_by_pairs_are_those_of_one_large_matrix() -> None:
     """One iteration on a linear problem finds what the whole matrix says."""
-    rng, n, h = np.random.default_rng(3), 4, 0.3
+    rng = np.random.default_rng(3)
+    n = 4
+    h = 0.3
     M, D, K = (part @ part.T + np.eye(n) for part in rng.normal(size=(3, n, n)))
     weights = np.eye(STAGES), h * A, h**2 * TWICE
     whole = sum(np.kron(a, part) for a, part in zip(weights, (M, D, K), strict=True))
-    r, x, out = rng.normal(size=(STAGES, n)), np.zeros((STAGES, 3 * n)), np.zeros((STAGES, n))
+    r = rng.normal(size=(STAGES, n))
+    x = np.zeros((STAGES, 3 * n))
+    out = np.zeros((STAGES, n))
 
     def fill() -> None:
         out[:] = r + (whole @ x[:, 2 * n :].ravel()).reshape(STAGES, n)
 
-    learned, count = np.zeros((LEARNED, 2 * STAGES * n + 1)), np.zeros(1, np.int64)
-    inverse, more = stage_inverses(M, D, K, h), (0, 0, 0, h, 1e-9, 10)
+    learned = np.zeros((LEARNED, 2 * STAGES * n + 1))
+    count = np.zeros(1, np.int64)
+    inverse = stage_inverses(M, D, K, h)
+    more = (0, 0, 0, h, 1e-9, 10)
     start = np.zeros(2 * n)
     found = _tape.collocate(fill, x, out, start, TABLEAU, SPLIT, inverse, learned, count, *more)
     assert found == 1  # the second iteration finds nothing left
@@ -419,13 +433,18 @@ def test_what_iterations_show_betters_a_wrong_matrix() -> None:
     """With a matrix that is off by a third, fewer iterations the second time, and the same end."""
     made = Recorder(4)
     tape = made.tape(pendulum(made.inputs))
-    one, h = np.ones((1, 1)), 0.6
+    one = np.ones((1, 1))
+    h = 0.6
     inverse = stage_inverses(one, 0 * one, 4.0 * one, h)
-    learned, count = np.zeros((LEARNED, 2 * STAGES + 1)), np.zeros(1, np.int64)
-    start, more = np.array([0.3, -0.2]), (0, 1, 0, h, 1e-13, 30)
-    counts, ends = [], []
+    learned = np.zeros((LEARNED, 2 * STAGES + 1))
+    count = np.zeros(1, np.int64)
+    start = np.array([0.3, -0.2])
+    more = (0, 1, 0, h, 1e-13, 30)
+    counts = []
+    ends = []
     for _ in range(2):
-        x, out = np.zeros((STAGES, 4)), np.zeros((STAGES, 2))
+        x = np.zeros((STAGES, 4))
+        out = np.zeros((STAGES, 2))
         given = (tape.program, x, out, start, TABLEAU, SPLIT, inverse, learned, count)
         counts.append(_tape.collocate(*given, *more))
         ends.append(x[:, 2])
@@ -437,7 +456,9 @@ def test_what_iterations_show_betters_a_wrong_matrix() -> None:
 def test_a_step_that_cannot_be_solved_says_so() -> None:
     made = Recorder(4)
     tape = made.tape(pendulum(made.inputs))
-    x, out, one = np.zeros((STAGES, 4)), np.zeros((STAGES, 2)), np.ones((1, 1))
+    x = np.zeros((STAGES, 4))
+    out = np.zeros((STAGES, 2))
+    one = np.ones((1, 1))
     inverse = stage_inverses(one, 0 * one, 9.0 * one, 0.2)
     assert collocated(tape.program, x, out, inverse, 0.2, most=1) == 0
     x[:, 3] = np.nan
@@ -462,7 +483,8 @@ def test_a_step_that_cannot_be_solved_says_so() -> None:
 def test_derivatives_of_a_table_are_played_as_those_of_its_spline():
     """Loops of links that slide are differentiated twice: the hexapod had no tape because of it."""
     table = lookup(lambda l: [np.sin(3 * l), l * np.exp(-l)], (0.5, 1.1))
-    z, v = ca.SX.sym("z", 2), ca.SX.sym("v", 2)
+    z = ca.SX.sym("z", 2)
+    v = ca.SX.sym("v", 2)
     first, second = table.at(0.4 + 0.3 * z[0] ** 2 + 0.1 * z[1])
     e = ca.vertcat(first * z[1], first * second)
     along = ca.jtimes(e, z, v)

@@ -41,7 +41,8 @@ def test_an_error_gives_the_threads_back() -> None:
 
 def test_callers_in_two_threads_both_give_back_what_was_there() -> None:
     """One enters while the other is inside: neither may take the other's one for the original."""
-    inside, leave = threading.Event(), threading.Event()
+    inside = threading.Event()
+    leave = threading.Event()
 
     def other() -> None:
         with single():
@@ -83,7 +84,8 @@ with threadpool_limits(limits=2, user_api="blas"), single():
 
 def test_a_thread_that_was_inside_leaves_the_next_one_free() -> None:
     """It lives on, outside; the number of threads is no longer its own to set."""
-    been, end = threading.Event(), threading.Event()
+    been = threading.Event()
+    end = threading.Event()
 
     def other() -> None:
         with single():

@@ -14,7 +14,8 @@ def test_the_tip_is_on_the_path_and_rates_are_derivatives() -> None:
     t = np.linspace(0, 0.5, 101)
     tip = supple.forward(FIVE, led(t)[0]).position
     np.testing.assert_allclose(tip[:, :2], PATH(t)[0], atol=1e-12)
-    inside, h = np.linspace(0.02, 0.48, 15), 1e-5
+    inside = np.linspace(0.02, 0.48, 15)
+    h = 1e-5
     before, here, after = (led(inside + s * h) for s in (-1, 0, 1))
     for k in (0, 1):  # differences are right to h^2 and rounding / h
         slope = (after[k] - before[k]) / (2 * h)
@@ -22,7 +23,8 @@ def test_the_tip_is_on_the_path_and_rates_are_derivatives() -> None:
 
 
 def test_of_a_delta_and_of_its_mechanism_they_are_one() -> None:
-    robot, path = supple.load("kuo-delta"), supple.InvertedU()
+    robot = supple.load("kuo-delta")
+    path = supple.InvertedU()
     t = np.linspace(0, path.duration, 21)
     one, two = (supple.PlatformPath(r, path)(t) for r in (robot, supple.as_mechanism(robot)))
     for closed, solved in zip(one, two, strict=True):

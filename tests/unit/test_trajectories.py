@@ -74,7 +74,8 @@ def test_inverted_u_of_the_paper() -> None:
 
 
 def test_circle_repeats() -> None:
-    one, later = CirclePath()(0.3), CirclePath()(4.3)
+    one = CirclePath()(0.3)
+    later = CirclePath()(4.3)
     assert np.allclose(one, later, rtol=0, atol=1e-12)
 
 

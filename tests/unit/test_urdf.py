@@ -144,7 +144,8 @@ def test_a_sidecar_makes_a_link_bend(write):
     assert sag.tip_displacement[2] < 0
     rigid = quiet(write(PLAIN))
     for theta in ([0.3, -0.4], [1.0, 2.0]):
-        a, b = supple.forward(robot, theta), supple.forward(rigid, theta)
+        a = supple.forward(robot, theta)
+        b = supple.forward(rigid, theta)
         assert a.position == pytest.approx(b.position, abs=1e-14)
         assert a.rotation == pytest.approx(b.rotation, abs=1e-14)
 
@@ -152,11 +153,13 @@ def test_a_sidecar_makes_a_link_bend(write):
 @pytest.mark.parametrize("start", [[0, 0, 0.05], [0.02, 0, 0.0], [0.0, 0.1, 0.02]])
 def test_a_beam_off_the_axis_turns_with_its_joint(write, start):
     sidecar = {**SIDECAR, "flexible": {"two": {**SIDECAR["flexible"]["two"], "from": start}}}
-    robot, rigid = quiet(write(PLAIN), sidecar), quiet(write(PLAIN))
+    robot = quiet(write(PLAIN), sidecar)
+    rigid = quiet(write(PLAIN))
     on_axis = start[0] == start[2] == 0
     assert ("two_root" in [part.name for part in robot.links]) is not on_axis
     for theta in ([0.3, -0.4], [1.0, 2.0]):
-        a, b = supple.forward(robot, theta), supple.forward(rigid, theta)
+        a = supple.forward(robot, theta)
+        b = supple.forward(rigid, theta)
         assert a.position == pytest.approx(b.position, abs=1e-14)
         assert a.rotation == pytest.approx(b.rotation, abs=1e-14)
 
@@ -320,7 +323,8 @@ def test_faults_of_a_sidecar_are_told(write, sidecar, sentence):
 
 def test_hundreds_of_joints_are_checked_in_seconds(write):
     """3,000 joints took over a minute: what each free joint carries was summed link by link."""
-    parts, n = link("l0", ""), 500
+    parts = link("l0", "")
+    n = 500
     for i in range(n):
         parts += link(f"l{i + 1}") + joint(f"j{i}", f"l{i}", f"l{i + 1}")
     robot = quiet(write(urdf(parts)))

@@ -27,7 +27,8 @@ def kinds_of_answer() -> set[type]:
     for part in pkgutil.walk_packages(supple.__path__, "supple."):
         if not part.name.endswith("__main__"):
             importlib.import_module(part.name)
-    found, left = set(), [Answer]
+    found = set()
+    left = [Answer]
     while left:
         below = left.pop().__subclasses__()
         left += below
@@ -88,7 +89,8 @@ def check_that_it_is_labelled_data(found: Any, place: Path) -> None:
     import pandas
     import xarray
 
-    data, table = found.to_xarray(), found.to_pandas()
+    data = found.to_xarray()
+    table = found.to_pandas()
     assert isinstance(table, pandas.DataFrame)
     assert len(table) > 0
     for field in found.dims:  # by name, nothing lost on the way
@@ -141,7 +143,8 @@ def test_every_answer(name: str, tmp_path: Path) -> None:
 
 
 def test_an_answer_does_not_follow_the_callers_buffer() -> None:
-    buffer, found = np.zeros(3), []
+    buffer = np.zeros(3)
+    found = []
     for angle in (0.1, 0.2, 0.3):
         buffer[:] = angle
         found.append(supple.modes(arm(), buffer, count=1))

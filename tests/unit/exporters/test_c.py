@@ -178,7 +178,8 @@ def test_jacobians_integrator_outputs_law_and_observer(tmp_path: Path) -> None:
 
     # the integrator against simulate
     run = supple.simulate(model, [0.1, 0.05], np.zeros(6), duration=0.05, step=1e-4)
-    x, v = np.zeros(6), np.zeros(6)
+    x = np.zeros(6)
+    v = np.zeros(6)
     step = library._library.arm_step
     step.argtypes = [*[pointer] * 4, __import__("ctypes").c_double]
     for _ in range(500):
@@ -190,7 +191,8 @@ def test_jacobians_integrator_outputs_law_and_observer(tmp_path: Path) -> None:
 
     # one step of the law and one of the observer, from zero
     z = np.zeros(len(law.law.A))
-    y, r = np.array([0.01, -0.02]), np.zeros(2)
+    y = np.array([0.01, -0.02])
+    r = np.zeros(2)
     tau_found = np.zeros(2)
     control = library._library.arm_controller_step
     control.argtypes = [pointer] * 4
@@ -202,7 +204,9 @@ def test_jacobians_integrator_outputs_law_and_observer(tmp_path: Path) -> None:
     assert tau_found == pytest.approx(applied, abs=1e-12)
     next_state = law.law.B @ u + law.law.anti_windup @ (applied - commanded)
     assert z == pytest.approx(next_state, rel=1e-12, abs=1e-15)
-    z, q_found, qd_found = np.zeros(len(watcher.A)), np.zeros(6), np.zeros(6)
+    z = np.zeros(len(watcher.A))
+    q_found = np.zeros(6)
+    qd_found = np.zeros(6)
     observe = library._library.arm_observer_step
     observe.argtypes = [pointer] * 5
     observe(z, y, np.zeros(2), q_found, qd_found)

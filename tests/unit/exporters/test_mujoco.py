@@ -58,7 +58,8 @@ def test_a_tip_moves_as_simulate_says(tmp_path: Path) -> None:
         mujoco.mj_step(model, data)
     ours = supple.build(robot, supple.AssumedModes(4))
     run = supple.simulate(ours, tau, duration=float(data.time), tolerance=1e-9, method="adams")
-    start, end = ours.tip(run.q[0]), ours.tip(run.q[-1])
+    start = ours.tip(run.q[0])
+    end = ours.tip(run.q[-1])
     moved = np.linalg.norm(end - start)
     tip = data.site("tip").xpos
     assert np.linalg.norm(tip - end) < 5 * max(out.error, 1e-3) * moved

@@ -12,8 +12,12 @@ from hostile import hostile_robot
 
 def pose_matrix(text: str) -> np.ndarray:
     x, y, z, roll, pitch, yaw = (float(word) for word in text.split())
-    cr, sr, cp, sp = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch)
-    cy, sy = np.cos(yaw), np.sin(yaw)
+    cr = np.cos(roll)
+    sr = np.sin(roll)
+    cp = np.cos(pitch)
+    sp = np.sin(pitch)
+    cy = np.cos(yaw)
+    sy = np.sin(yaw)
     turn = np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]])
     turn = turn @ np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]])
     turn = turn @ np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])

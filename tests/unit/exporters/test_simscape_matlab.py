@@ -37,7 +37,9 @@ def free_bending_frequencies(beam: Beam, plane: int, count: int) -> np.ndarray:
     end to shear and moment at the other is singular.
     """
     m, _, *bending = beam.at([0.0])[0]
-    EI, kGA, rI = bending[plane], bending[2 + plane], bending[5 + plane]
+    EI = bending[plane]
+    kGA = bending[2 + plane]
+    rI = bending[5 + plane]
 
     def determinant(omega: float) -> float:
         A = np.zeros((4, 4))  # of deflection, rotation, shear, moment

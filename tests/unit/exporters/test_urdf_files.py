@@ -61,7 +61,8 @@ def test_the_skeleton_in_pinocchio(name: str, tmp_path: Path) -> None:
     velocity = np.zeros(model.nv)
     for k, link in enumerate(link for link in robot.links if link.joint.type != "fixed"):
         number = model.getJointId(f"{link.name}_joint")
-        place, size = model.joints[number].idx_q, model.joints[number].nq
+        place = model.joints[number].idx_q
+        size = model.joints[number].nq
         q[place : place + size] = [np.cos(theta[k]), np.sin(theta[k])] if size == 2 else theta[k]
         velocity[model.joints[number].idx_v] = 0.2 * (k + 1)
     pinocchio.framesForwardKinematics(model, data, q)

@@ -9,7 +9,8 @@ import supple
 
 def printer_sweep(f0, zeta, seed=0):
     """Acceleration of a tool head on a spring, under a sweep that grows with frequency."""
-    rate, seconds = 3200.0, 20.0
+    rate = 3200.0
+    seconds = 20.0
     t = np.arange(0, seconds, 1 / rate)
     f = 5 + 128 * t / seconds
     base = f * np.sin(2 * np.pi * (5 * t + 64 * t**2 / seconds))
@@ -28,7 +29,8 @@ def test_printer_like_sweep(f0, zeta):
     assert found.damping_ratio == pytest.approx(zeta, rel=0.1)
 
     # the same question by brute force: every shaper at every frequency, residuals written out
-    S, f = found.spectrum, found.spectrum_hz
+    S = found.spectrum
+    f = found.spectrum_hz
     best = {}
     for kind in found.kinds:
         unit = supple.shaper(kind, 1.0, found.damping_ratio)

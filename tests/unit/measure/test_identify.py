@@ -196,7 +196,8 @@ def test_where_to_measure():
 
 def test_damping_ratios_of_lines_are_fitted():
     """Truth by the tests' own elements with complex stiffness: both links have their own ratio."""
-    elbow, ratios = 1.0, {"upper": 0.02, "lower": 0.005}
+    elbow = 1.0
+    ratios = {"upper": 0.02, "lower": 0.005}
     f, zeta = measured.damped_modes(elbow, ratios, 4)
     table = {
         "theta.lower": np.full(4, elbow),

@@ -59,7 +59,8 @@ def test_mains_are_named():
 
 
 def test_ambient():
-    rate, N = 200.0, 40_000
+    rate = 200.0
+    N = 40_000
     rng = np.random.default_rng(1)
     y = np.zeros(N)
     for f, z in ((7.2, 0.01), (31.0, 0.02)):

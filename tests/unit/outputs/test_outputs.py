@@ -63,9 +63,12 @@ def thin() -> supple.Model:
 
 def moving(model: supple.Model, seed: int = 0) -> tuple[np.ndarray, ...]:
     """A state in motion, its efforts, and the accelerations that it then has."""
-    rng, n, k = np.random.default_rng(seed), model.size, model.joints
+    rng = np.random.default_rng(seed)
+    n = model.size
+    k = model.joints
     size = np.r_[np.ones(k), np.full(n - k, 2e-3)]
-    q, qd = rng.normal(size=n) * size, rng.normal(size=n) * size * 3
+    q = rng.normal(size=n) * size
+    qd = rng.normal(size=n) * size * 3
     tau = rng.normal(size=k)
     return q, qd, tau, model.forward_dynamics(q, qd, tau)
 
@@ -107,7 +110,8 @@ def test_the_first_reaction_is_the_rate_of_momentum(stiffening):
     # the hub apart, the first section carries the same, turned with the link
     root = value(model, supple.Moment("base", 0.0), q, qd, qdd)
     hub = model.chain.links[0].root_mass
-    alpha, w = np.array([0, 0, qdd[0]]), np.array([0, 0, qd[0]])
+    alpha = np.array([0, 0, qdd[0]])
+    w = np.array([0, 0, qd[0]])
     felt = hub[3:, :3] @ (turn.T @ -np.array(model.robot.gravity)) + hub[3:, 3:] @ alpha
     felt = felt + np.cross(w, hub[3:, 3:] @ w)
     whole = turn.T @ value(model, supple.Reaction("base"), q, qd, qdd)[3:]
@@ -120,7 +124,9 @@ def test_a_moment_is_that_of_all_that_lies_outside():
     model = thin()
     q, qd, _, qdd = moving(model, 2)
     s, w = np.polynomial.legendre.leggauss(24)
-    g, L, m = np.array(model.robot.gravity), 0.5, 0.2
+    g = np.array(model.robot.gravity)
+    L = 0.5
+    m = 0.2
     for link, fraction in (("link2", 0.0), ("link2", 0.35), ("link1", 0.6)):
         beams = [("link2", 0.0 if link == "link1" else fraction)]
         if link == "link1":
@@ -145,10 +151,12 @@ def test_a_moment_is_that_of_all_that_lies_outside():
 
 def place(model: supple.Model, q, link: str, fraction: float) -> np.ndarray:
     """Where a section of the planar arm is, from its deflections."""
-    here, angle = np.zeros(3), 0.0
+    here = np.zeros(3)
+    angle = 0.0
     for i, name in enumerate(("link1", "link2")):
         angle += q[i]
-        c, s = np.cos(angle), np.sin(angle)
+        c = np.cos(angle)
+        s = np.sin(angle)
         at = fraction if name == link else 1.0
         bent = model.deflection_at(q, name, at) + np.array([0.5 * at, 0, 0])
         here = here + np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ bent
@@ -161,7 +169,8 @@ def place(model: supple.Model, q, link: str, fraction: float) -> np.ndarray:
 
 def turning_rate(model: supple.Model, q, qd, qdd) -> float:
     """Angular acceleration of the second link's root."""
-    eta, part = model.chain.eta[0], model.chain.links[0]
+    eta = model.chain.eta[0]
+    part = model.chain.links[0]
     slope = part.shapes.at(0.5)[0, 5]
     return float(qdd[0] + qdd[1] + slope @ qdd[eta])
 
@@ -176,7 +185,8 @@ def test_acceleration_is_the_second_derivative_of_the_place(fraction):
         return place(model, q + h * qd + h * h / 2 * qdd, "link2", fraction)
 
     h = 2e-3 / np.abs(qd).max()
-    near, far = at(h) - 2 * at(0.0) + at(-h), at(2 * h) - 2 * at(0.0) + at(-2 * h)
+    near = at(h) - 2 * at(0.0) + at(-h)
+    far = at(2 * h) - 2 * at(0.0) + at(-2 * h)
     wanted = (16 * near - far) / (12 * h * h)
     found = value(model, supple.Acceleration("link2", fraction), q, qd, qdd)
     np.testing.assert_allclose(found, wanted, atol=1e-7 * np.abs(found).max())
@@ -235,7 +245,8 @@ def test_at_rest_they_are_those_of_statics():
 
     Statics is linear: what is left is as small as the sag.
     """
-    robot, theta = supple.loads(STILL), [0.3, 0.4]
+    robot = supple.loads(STILL)
+    theta = [0.3, 0.4]
     model = supple.build(robot, supple.FiniteElements(1, order="quintic"))
     still = supple.linearize(model, theta)
     outputs = {
@@ -251,9 +262,11 @@ def test_at_rest_they_are_those_of_statics():
     qdd = model.forward_dynamics(still.q, still.qd, still.tau)
     found = {name: value(model, o, still.q, still.qd, qdd) for name, o in outputs.items()}
     for i, name in enumerate(("upper", "fore")):
-        c, s = np.cos(theta[i]), np.sin(theta[i])
+        c = np.cos(theta[i])
+        s = np.sin(theta[i])
         turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
-        force, moment = turn @ sag.root_force[i], turn @ sag.root_moment[i]
+        force = turn @ sag.root_force[i]
+        moment = turn @ sag.root_moment[i]
         np.testing.assert_allclose(found[name][:3], force, atol=1e-9 * np.abs(force).max())
         assert found[name][5] == pytest.approx(moment[2], rel=1e-9)
     assert found["root"][2] == pytest.approx(-sag.root_moment[0, 2], rel=1e-9)
@@ -298,17 +311,21 @@ def test_slopes_of_outputs_are_those_of_the_motion():
     found = supple.linearize(
         model, [0.2, 0.4, -0.3], outputs=outputs, inputs=("tau", "tip force", "tip moment")
     )
-    n, h = model.size, 1e-6
+    n = model.size
+    h = 1e-6
 
     def all_of(x, u):
-        tau, wrench = found.tau + u[:3], u[3:]
+        tau = found.tau + u[:3]
+        wrench = u[3:]
         qdd = model.forward_dynamics(x[:n], x[n:], tau, wrench)
         return np.concatenate([value(model, o, x[:n], x[n:], qdd, wrench) for o in outputs])
 
     x = np.concatenate([found.q, found.qd])
-    u, rng = np.zeros(9), np.random.default_rng(0)
+    u = np.zeros(9)
+    rng = np.random.default_rng(0)
     for _ in range(3):
-        dx, du = rng.normal(size=2 * n), rng.normal(size=9)
+        dx = rng.normal(size=2 * n)
+        du = rng.normal(size=9)
         slope = (all_of(x + h * dx, u + h * du) - all_of(x - h * dx, u - h * du)) / (2 * h)
         wanted = found.C @ dx + found.D @ du
         np.testing.assert_allclose(wanted, slope, rtol=1e-5, atol=1e-6 * np.abs(wanted).max())
@@ -325,7 +342,8 @@ def test_closed_loops_steps_and_bandwidths():
     assert found.inputs == ("reference.base", "reference.upper", "reference.fore")
     alone = supple.linearize(model, [0.1, 0.2, 0.3])
     F = np.zeros((3, 2 * model.size))
-    F[:, :3], F[:, model.size : model.size + 3] = -800 * np.eye(3), -60 * np.eye(3)
+    F[:, :3] = -800 * np.eye(3)
+    F[:, model.size : model.size + 3] = -60 * np.eye(3)
     wanted = np.append(np.linalg.eigvals(alone.A + alone.B @ F), -2 * np.pi * 40.0)
     np.testing.assert_allclose(
         np.sort_complex(found.eigenvalues), np.sort_complex(wanted), rtol=1e-6, atol=1e-4
@@ -410,7 +428,8 @@ def test_outputs_that_are_not_there():
 
 @pytest.mark.parametrize("name", sorted(OUTPUTS.keys() - {"closureforce"}))  # that: test_mobility
 def test_every_kind_says_its_names_and_runs(name):
-    model, made = spatial(), {"tip": supple.Tip(), "encoder": supple.Encoder("fore", 100)}
+    model = spatial()
+    made = {"tip": supple.Tip(), "encoder": supple.Encoder("fore", 100)}
     output = made.get(name) or OUTPUTS[name]("fore")
     q, qd, _, qdd = moving(model, 6)
     assert len(value(model, output, q, qd, qdd)) == len(output.names(model))
@@ -428,7 +447,8 @@ def test_the_tip_has_an_attitude_too():
     np.testing.assert_allclose(rpy_rotation(found[3:]), R, atol=1e-12)
     names = supple.Tip(rotation=True).names(model)
     assert names == ["tip.x", "tip.y", "tip.z", "tip.roll", "tip.pitch", "tip.yaw"]
-    robot, theta = supple.loads(STILL), [0.3, 0.4]
+    robot = supple.loads(STILL)
+    theta = [0.3, 0.4]
     sag = supple.statics(robot, theta, outputs={"tip": supple.Tip(rotation=True)})
     pose = supple.forward(robot, theta)
     np.testing.assert_allclose(rpy_rotation(sag.outputs["tip"][3:]), pose.rotation, atol=1e-9)
@@ -436,7 +456,8 @@ def test_the_tip_has_an_attitude_too():
 
 def test_statics_measures_what_a_model_at_rest_does():
     """Outputs of the exact sag and of a stiff model at rest: as near as the sag is small."""
-    robot, theta = supple.loads(STILL), [0.3, 0.4]
+    robot = supple.loads(STILL)
+    theta = [0.3, 0.4]
     model = supple.build(robot, supple.FiniteElements(1, order="quintic"))
     still = supple.linearize(model, theta)
     outputs = {
@@ -479,8 +500,10 @@ def test_statics_measures_what_a_model_at_rest_does():
 
 def test_a_spatial_arm_at_rest_under_a_load_has_the_moments_of_its_levers():
     """Moments, reactions and stresses of statics by levers in the unbent pose, rolled sections."""
-    robot, theta = supple.loads(ARM), [0.3, 0.4, -0.8]
-    force, moment = np.array([3.0, -20.0, 15.0]), np.array([1.0, 2.0, -0.5])
+    robot = supple.loads(ARM)
+    theta = [0.3, 0.4, -0.8]
+    force = np.array([3.0, -20.0, 15.0])
+    moment = np.array([1.0, 2.0, -0.5])
     outputs = {"m": supple.Moment("fore", 0.3), "r": supple.Reaction("fore")}
     outputs |= {"e": supple.Strain("fore", 0.3, (0.01, 0.02)), "s": supple.Stress("fore", 0.3)}
     free = supple.statics(robot, theta, force, moment, gravity=[0, 0, 0], outputs=outputs)
@@ -489,7 +512,8 @@ def test_a_spatial_arm_at_rest_under_a_load_has_the_moments_of_its_levers():
     arm = R[:, 0] * 0.6 * 0.7
     want = R.T @ (moment + np.cross(arm, force))
     np.testing.assert_allclose(free.outputs["m"], want, rtol=1e-9)
-    E, section = 70e9, robot.section(robot.links[2])
+    E = 70e9
+    section = robot.section(robot.links[2])
     A, I_z, I_y, *_ = section.constants()
     N = (R.T @ force)[0]
     strain = N / (E * A) - 0.01 * want[2] / (E * I_z) + 0.02 * want[1] / (E * I_y)
@@ -646,7 +670,8 @@ def test_what_a_tilted_bearing_carries_is_told_in_its_mounted_axes():
     link |= {"joint": {"mount": mount, "bearing": springs}}
     model = supple.build(supple.SerialRobot(name="tilted", links=[link], gravity=(1, 2, -9)))
     q = np.array([0.7, 0.03, -0.02, 0.05, 0.3, -0.2])
-    qd, tau = np.array([1.0, 0.2, 0.1, -0.3, 2.0, 1.0]), np.array([0.4])
+    qd = np.array([1.0, 0.2, 0.1, -0.3, 2.0, 1.0])
+    tau = np.array([0.4])
     qdd = model.forward_dynamics(q, qd, tau)
     found = value(model, supple.Reaction("a"), q, qd, qdd)
     np.testing.assert_allclose(found[:3], -np.array([1e4, 2e4, 3e4]) * q[1:4], rtol=1e-9)
@@ -659,7 +684,8 @@ def test_reaction_of_a_universal_joint_is_in_its_mounted_axes():
     link |= {"body": {"mass": 3.0, "com": [0.25, 0, 0], "inertia": [0.01, 0.02, 0.03]}}
     robot = supple.MechanismRobot(name="swing", links=[link], gravity=(1.0, 2.0, -9.0))
     model = supple.build(robot)
-    q, qd = np.array([0.6, -0.9]), np.array([1.5, -2.0])
+    q = np.array([0.6, -0.9])
+    qd = np.array([1.5, -2.0])
     qdd = model.forward_dynamics(q, qd, np.zeros(0))
     found = value(model, supple.Reaction("a"), q, qd, qdd)
     pulled = value(model, supple.Acceleration("a", 0.5), q, qd, qdd) - np.array(robot.gravity)
@@ -706,7 +732,12 @@ def test_a_rolled_section_of_a_planar_arm_is_that_of_the_same_arm_in_space(roll)
 
 def test_an_accelerometer_on_an_arm_that_sags_reads_its_tilt():
     """Slopes of a cantilever, m g L^3 / 6 EI and M g L^2 / 2 EI, and its twist T L / GJ."""
-    L, m, EI, GJ, M, c = 1.5, 2.0, (4e4, 3e4), 2e4, 3.0, 0.1
+    L = 1.5
+    m = 2.0
+    EI = (4e4, 3e4)
+    GJ = 2e4
+    M = 3.0
+    c = 0.1
     beam = {"mass_per_length": m, "bending_stiffness": list(EI), "torsional_stiffness": GJ}
     tip = {"mass": M, "com": [0, c, 0], "inertia": [0.1, 0.1, 0.1]}
     link = {"name": "one", "length": L, "theory": "inextensible", **beam, "tip": tip}
@@ -728,7 +759,8 @@ def test_stress_along_a_steep_taper_is_that_of_the_section_there(place):
     from supple.outputs.stress import stress_along, von_mises
     from supple.structure.link_parts import link_beam
 
-    thick, thin = 0.1, 0.005
+    thick = 0.1
+    thin = 0.005
     stations = [{"at": x, "section": {"shape": "rectangle", "depth": h, "width": 0.03}}
                 for x, h in ((0, thick), (1.0, thin))]  # fmt: skip
     metal = {"young_modulus": 7e10, "poisson_ratio": 0.3, "density": 2700}

@@ -74,7 +74,8 @@ def test_serial_poses_are_judged_one_by_one():
 @pytest.mark.parametrize("sag", [False, True])
 def test_the_place_of_the_tip_keeps_its_row(sag):
     """Rows without an answer were left out, so that later ones stood at other poses' places."""
-    robot, good = supple.load("theodore-rrp"), [0.3, 0.2, 0.5]
+    robot = supple.load("theodore-rrp")
+    good = [0.3, 0.2, 0.5]
     many = supple.forward(robot, [[0, 0, -1.0], good, [0, math.nan, 0.5]], sag=sag)
     alone = supple.forward(robot, good, sag=sag)
     assert many.position.shape == (3, 3)
@@ -89,7 +90,8 @@ def test_the_place_of_the_tip_keeps_its_row(sag):
 
 def test_one_place_out_of_reach_does_not_refuse_its_neighbours():
     """A mechanism's inverse raised for the whole batch; so did one place that is not finite."""
-    robot, near = supple.load("five-bar"), [[0.1, 0.5], [0.12, 0.5]]
+    robot = supple.load("five-bar")
+    near = [[0.1, 0.5], [0.12, 0.5]]
     many = supple.inverse(robot, position=[near[0], [9.0, 9.0], [math.nan, 0.5], near[1]])
     assert [one.reached for one in many] == [True, False, False, True]
     assert "is not reached by five-bar" in many[1].reason

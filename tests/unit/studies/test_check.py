@@ -45,7 +45,8 @@ def test_numbers_of_a_cantilever_in_closed_form():
     robot = boom()
     seen = supple.check(robot)
     section = robot.links[0].section.constants()
-    weight, load = 12 * 9.81, 7850 * section.A * 9.81
+    weight = 12 * 9.81
+    load = 7850 * section.A * 9.81
     moment = weight * 2 + load * 2**2 / 2
     assert seen.mass == pytest.approx(7850 * section.A * 2 + 12)
     assert seen.reach == 2.0
@@ -72,7 +73,8 @@ def test_torsion_of_a_box_by_bredt():
 @pytest.mark.parametrize(("ratio", "beta"), [(1.0, 0.208), (2.0, 0.246), (10.0, 0.312)])
 def test_torsion_of_a_rectangle_by_saint_venant(ratio, beta):
     """tau = T / beta a b^2 with the tabled beta, three digits, whichever side is the longer."""
-    b, a = 0.02, 0.02 * ratio
+    b = 0.02
+    a = 0.02 * ratio
     for shape in (Rectangle(depth=a, width=b), Rectangle(depth=b, width=a)):
         twisted = von_mises(shape, np.array([0, 0, 0, 5.0, 0, 0]))
         assert twisted == pytest.approx(3**0.5 * 5.0 / (beta * a * b**2), rel=3e-3)
@@ -140,7 +142,8 @@ def test_a_link_that_carries_another_midway_is_one_link():
     theta = [link.joint.start[0] for link in robot.links]
     seen = supple.check(robot, theta)
     assert set(seen.stress) == {link.name for link in robot.links}
-    left, right = seen.holding["left-upper"], seen.holding["right-upper"]
+    left = seen.holding["left-upper"]
+    right = seen.holding["right-upper"]
     places = {0.74: left - right, 0.75: left - right, 0.76: left, 1.0: left}  # at: 0.6 of 0.8 m
     outputs = {f"{f}": supple.Moment("column", f) for f in places}
     outputs |= {"stress": supple.Stress("column", 0.76)}
@@ -182,7 +185,8 @@ def crane() -> supple.MechanismRobot:
 
 def test_a_cylinder_holds_its_boom() -> None:
     """Moments about the hinge: the cylinder's force was not told at all."""
-    s, foot = 1.7, np.array([0.5, -1.0])
+    s = 1.7
+    foot = np.array([0.5, -1.0])
     b = np.hypot(*foot)
     angle = np.arccos((b**2 + 1.5**2 - s**2) / (2 * b * 1.5)) + np.arctan2(-1.0, 0.5)
     at = 1.5 * np.array([np.cos(angle), np.sin(angle)])
@@ -288,7 +292,8 @@ def test_an_arm_is_checked_at_its_worst_pose_unless_one_is_given() -> None:
 @pytest.mark.parametrize("name", ["kuo-delta", "four-bar", "five-bar"])
 def test_robots_with_loops_stand_at_their_usual_pose(name: str) -> None:
     robot = supple.load(name)
-    usual, worst = supple.check(robot), supple.check(robot, worst=True)
+    usual = supple.check(robot)
+    worst = supple.check(robot, worst=True)
     assert not usual.searched
     assert worst.searched
     assert usual.sag <= worst.sag  # that of the Delta is singular: a note says so

@@ -31,7 +31,9 @@ def found() -> supple.Comparison:
 
 def test_a_trial_is_measured_as_in_closed_form() -> None:
     """A tip that rings about its rest with an amplitude that decays: every figure is known."""
-    a, w, c = 0.02, 2 * np.pi * 5, 1.5
+    a = 0.02
+    w = 2 * np.pi * 5
+    c = 1.5
     t = np.linspace(0.0, 4.0, 40_001)
     x = np.clip(t, 0, 1)
     late = np.maximum(t - 1.0, 0.0)
@@ -39,7 +41,8 @@ def test_a_trial_is_measured_as_in_closed_form() -> None:
     zero = np.zeros_like(t)
     tip = np.stack([x + ring, zero, zero + 0.3], axis=1)
     wanted = np.stack([x, zero, zero + 0.3], axis=1)
-    effort, rate = np.where(t < 1, 2.0, 0.0)[:, None], np.where(t < 1, -0.5, 0.0)[:, None]
+    effort = np.where(t < 1, 2.0, 0.0)[:, None]
+    rate = np.where(t < 1, -0.5, 0.0)[:, None]
     trial = Trial(t, tip, wanted, effort, rate, 1.0)
     assert trial.goal == pytest.approx([1, 0, 0.3], abs=2e-3)
     phase = np.arctan2(w, c)
@@ -80,7 +83,10 @@ def loaded_beam(count: int) -> np.ndarray:
     """
 
     def left(b: np.ndarray) -> np.ndarray:
-        c, s, ch, sh = np.cos(b), np.sin(b), np.cosh(b), np.sinh(b)
+        c = np.cos(b)
+        s = np.sin(b)
+        ch = np.cosh(b)
+        sh = np.sinh(b)
         return 1 + c * ch + b * (c * sh - s * ch)
 
     places = np.linspace(0.1, 4 * count, 400 * count)
@@ -103,7 +109,8 @@ def test_it_agrees_with_the_modes_of_a_loaded_beam() -> None:
     have what is missing of the inertia about the joint, and may pull twice as hard as it; a peak is
     seen within half a sample of its place.
     """
-    turn, T = 0.01, 0.5
+    turn = 0.01
+    T = 0.5
     w, part, tip = loaded_beam(2)
     a = turn / (2 * T**2 / 9)  # thirds: up, even, down
     t = np.linspace(0.0, T + 6 * np.pi / w[0], 40_001)

@@ -91,7 +91,9 @@ def test_a_link_that_slides_twists(basis: supple.Basis) -> None:
     twists = [j for j, name in enumerate(model.coordinates) if "torsion" in name or "twist" in name]
     assert twists, model.coordinates
     q = np.zeros((2, model.size))
-    q[:, :2], q[0, twists], q[1, 2:] = [[0.4, 0.5], [-0.3, 0.9]], 0.02, 1e-3
+    q[:, :2] = [[0.4, 0.5], [-0.3, 0.9]]
+    q[0, twists] = 0.02
+    q[1, 2:] = 1e-3
     run = supple.Response(model, np.arange(2.0), q, 0 * q, q[:, :2], np.zeros(2), "given")
     found = fields(run, points=801)
     R_SL = model.chain.links[-1].R_SL  # angles follow one another in the section's axes
@@ -117,7 +119,8 @@ def test_the_scene_draws_the_tip_where_it_is(run: supple.Response) -> None:
 def test_bending_drawn_larger_is_the_same_at_a_scale_of_one(run: supple.Response) -> None:
     """About the straight links: at 0 the rigid tip, at 1 the true one, whatever is drawn."""
     scene = response_scene(run, samples=50, scale=7)
-    track, still = scene.tracks[0], run.q.copy()
+    track = scene.tracks[0]
+    still = run.q.copy()
     still[:, run.model.joints :] = 0
     for v in (0, 30, 49):
         k = int(np.flatnonzero(run.t == track.at[v])[0])

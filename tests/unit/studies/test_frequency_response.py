@@ -120,7 +120,9 @@ def test_it_equals_the_linearised_model_below_its_truncation():
 
 def test_a_sprung_joint_answers_on_the_motor_side():
     """Rotor J behind a spring k on a rigid link of inertia I: two masses in closed form."""
-    J, k, inertia = 0.2, 300.0, 1.5
+    J = 0.2
+    k = 300.0
+    inertia = 1.5
     robot = supple.SerialRobot(
         name="two",
         planar=True,
@@ -239,7 +241,8 @@ def test_moments_accelerations_and_tips_are_outputs_too():
     robot = supple.load("de-luca-two-link")
     outputs = [supple.Tip(), supple.Moment("link1", 0.0), supple.Acceleration("link2", 1.0)]
     outputs += [supple.Moment("link2", 0.5), supple.Encoder("link2"), supple.Strain("link1", 0.2)]
-    theta, f = [0.0, 0.6], np.array([0.2, 0.9])
+    theta = [0.0, 0.6]
+    f = np.array([0.2, 0.9])
     exact = supple.response(robot, theta, f, inputs=["tau.link1", "force.y"], outputs=outputs)
     assert exact.outputs[3] == "moment.link1@0.x"
     model = supple.build(robot, supple.FiniteElements(4))
@@ -277,7 +280,8 @@ def test_the_force_of_a_driven_rod_is_an_input() -> None:
     boom = {"name": "boom", "joint": swing, "length": 2.0, "tip": {"mass": 15}} | bar
     given = {"name": "crane", "planar": True, "links": [boom], "closures": [rod]}
     robot = supple.MechanismRobot.model_validate(given)
-    f, ask = np.array([0.5, 2.0]), {"inputs": ["tau.ram", "force.y"], "joints": "free"}
+    f = np.array([0.5, 2.0])
+    ask = {"inputs": ["tau.ram", "force.y"], "joints": "free"}
     found = supple.response(robot, [1.1], f, outputs=["theta.ram", "tip.y"], **ask).values
     np.testing.assert_allclose(found[:, 0, 1], found[:, 1, 0], rtol=1e-9)
     model = supple.build(robot, supple.FiniteElements(2, "quintic"))  # the rod on a node

@@ -22,7 +22,8 @@ def arm(*joints, lengths=None):
     return supple.SerialRobot(name="arm", links=links)
 
 
-Z, Y = [0, 0, 1], [0, 1, 0]
+Z = [0, 0, 1]
+Y = [0, 1, 0]
 SIX = arm(
     (Z, [0, -math.pi / 2, 0], [-2.9, 2.9]),
     ([0, 0.6, 0.8], [0, 1.2, 0], [-2.0, 2.0]),
@@ -67,7 +68,8 @@ def test_forward_with_its_sag():
     robot = supple.load("industrial-3").with_("gravity", [0, -9.81, 0])
     theta = [0.1, 0.2, 0.3]
     sag = supple.statics(robot, theta)
-    rigid, bent = supple.forward(robot, theta), supple.forward(robot, theta, sag=True)
+    rigid = supple.forward(robot, theta)
+    bent = supple.forward(robot, theta, sag=True)
     assert bent.position - rigid.position == pytest.approx(sag.tip_displacement, abs=1e-15)
     turned = rotation_vector(bent.rotation @ rigid.rotation.T)
     assert turned == pytest.approx(sag.tip_rotation, abs=1e-14)

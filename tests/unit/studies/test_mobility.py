@@ -50,7 +50,8 @@ def test_closure_force_keeps_newtons_law_of_one_link():
     }
     run = supple.simulate(model, tau=[0.6, -0.4], duration=0.1, outputs=outputs)
     right2 = robot.links[3]
-    section, material = robot.section(right2), robot.material(right2)
+    section = robot.section(right2)
+    material = robot.material(right2)
     mass = material.density * section.constants()[0] * right2.length
     turn = run.theta[:, 1]  # of link right, on whose end the joint is mounted
     force = run.outputs["joint"]

@@ -51,7 +51,8 @@ def test_the_residual_of_a_move_is_that_of_an_oscillator() -> None:
 
     t = np.linspace(0, 0.9, 91)
     x = MOVE(t)[0][:, :1]
-    f, zeta = 3.1, 0.04
+    f = 3.1
+    zeta = 0.04
     w = 2 * np.pi * f
     state = np.zeros(2)
     speed = 0.0
@@ -76,7 +77,8 @@ def test_shape_leaves_the_mode_at_rest() -> None:
     found = supple.shape(MOVE, "zvd", 3.0, 0.02, rate=500)
     assert found.residual_before.max() > 1e-3
     assert found.residual_after.max() < 1e-8 * found.residual_before.max()  # ends of a spline
-    before, after = found.peaks("before"), found.peaks("after")
+    before = found.peaks("before")
+    after = found.peaks("after")
     assert (after[0] <= before[0] + 1e-9).all()
     assert "zvd" in repr(found)
 
@@ -130,7 +132,8 @@ def test_what_is_predicted_along_a_path_is_what_an_oscillator_keeps() -> None:
             y[1] -= jump
             if k + 1 < len(omega):
                 w = (omega[k] + omega[k + 1]) / 2
-                c, s = np.cos(w / 100), np.sin(w / 100)
+                c = np.cos(w / 100)
+                s = np.sin(w / 100)
                 y = np.array([c * y[0] + s * y[1] / w, -s * w * y[0] + c * y[1]])
         return float(np.hypot(y[0], y[1] / omega[-1]))
 
@@ -233,7 +236,8 @@ def test_points_with_velocities_are_read_and_written_with_them(tmp_path: Path) -
         }
         for s, at in zip(t, zip(*move(t), strict=True), strict=True)
     ]
-    place, out = tmp_path / "in.json", tmp_path / "out.json"
+    place = tmp_path / "in.json"
+    out = tmp_path / "out.json"
     place.write_text(json.dumps({"joint_names": ["a", "b"], "points": points}))
     found = supple.shape(read_joint_trajectory(place), "zvd", 7.2, rate=500)
     assert np.abs(found.before.positions - move(found.before.t)[0]).max() < 2e-4

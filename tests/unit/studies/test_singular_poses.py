@@ -28,7 +28,8 @@ def delta() -> supple.Robot:
 
 def four_bar(driven: str) -> supple.Robot:
     """Crank 0.1, coupler 0.4, rocker 0.3 on a ground of 0.35 m, led by its crank or its rocker."""
-    crank, rocker = math.radians(60), 0.0
+    crank = math.radians(60)
+    rocker = 0.0
     # closed by hand: the coupler's ends are crank's and rocker's, B and C, 0.4 m apart
     B = 0.1 * np.array([math.cos(crank), math.sin(crank)])
     d = np.array([0.35, 0.0]) - B
@@ -113,7 +114,8 @@ def test_the_first_frequency_of_a_delta_falls_with_its_clearance():
 
 def test_a_four_bar_led_by_its_rocker_has_dead_points():
     """The rocker can turn to where crank and coupler are in line, and no farther."""
-    robot, at = four_bar("rocker"), dead_point()
+    robot = four_bar("rocker")
+    at = dead_point()
     m = lower(robot)
     for off, word in ((1e-9, "singular"), (2e-7, "singular"), (1e-4, "near"), (0.1, "")):
         theta = [at + off]
@@ -131,7 +133,8 @@ def test_a_four_bar_led_by_its_rocker_has_dead_points():
 
 
 def test_build_and_linearize_tell_of_singular_poses():
-    robot, at = four_bar("rocker"), dead_point()
+    robot = four_bar("rocker")
+    at = dead_point()
     for off in (1e-9, 1e-6):
         with pytest.raises(supple.SuppleError, match="at its start: theta"):
             supple.build(robot.with_("links.rocker.joint.start", at + off), supple.AssumedModes(1))
@@ -177,7 +180,8 @@ def test_a_gimbal_lock_of_a_ball_joint_is_no_singular_pose(off):
     from scipy.spatial.transform import Rotation
 
     robot = supple.load("hexapod")
-    m, x = lower(robot), resolve(lower(robot))[0]
+    m = lower(robot)
+    x = resolve(lower(robot))[0]
     joint = robot.links[-1].joint
     spins = [k for k, c in enumerate(m.joints.coordinates) if c.link == len(robot.links) - 1]
     whole = Rotation.from_euler("xyz", joint.mount.rpy) * Rotation.from_euler("xyz", x[0, spins])

@@ -73,7 +73,8 @@ def test_time_panels(tmp_path: Path) -> None:
 
 def test_root_locus_follows_its_roots(tmp_path: Path) -> None:
     """An oscillator whose damping grows: roots -zeta w +- i w sqrt(1 - zeta^2), never mixed up."""
-    ratios, omega = np.linspace(0.02, 0.3, 20), np.array([3.0, 11.0])
+    ratios = np.linspace(0.02, 0.3, 20)
+    omega = np.array([3.0, 11.0])
     roots = [
         np.concatenate([w * (-z + s * 1j * np.sqrt(1 - z * z)) for s in (1, -1)])
         for z, w in ((z, omega) for z in ratios)

@@ -28,10 +28,8 @@ def test_every_kind_of_robot_is_served_and_ended(name: str) -> None:
     try:
         assert "<html" in fetched(live.url)
         assert live.url in live.sentence
-        found, wanted = (
-            live.shown.found,
-            supple.modes(supple.load(name), count=6, **usual_pose(supple.load(name))),
-        )
+        found = live.shown.found
+        wanted = supple.modes(supple.load(name), count=6, **usual_pose(supple.load(name)))
         np.testing.assert_array_equal(found.frequency_hz, wanted.frequency_hz)
     finally:
         live.stop()
@@ -62,10 +60,13 @@ def test_a_busy_port_is_told() -> None:
 
 
 def test_a_motion_is_played() -> None:
-    robot, t = supple.load("de-luca-two-link"), np.linspace(0, 1, 21)
+    robot = supple.load("de-luca-two-link")
+    t = np.linspace(0, 1, 21)
     R = np.broadcast_to(np.eye(3), (21, 2, 3, 3))
-    p, motion = np.zeros((21, 2, 3)), np.zeros((21, 2, 13, 6))
-    p[:, 1, 0], motion[:, 1, :, 1] = 0.5, 0.1 * t[:, None]
+    p = np.zeros((21, 2, 3))
+    motion = np.zeros((21, 2, 13, 6))
+    p[:, 1, 0] = 0.5
+    motion[:, 1, :, 1] = 0.1 * t[:, None]
     links = Fields(
         ("link1", "link2"), t, p, R, np.full((21, 2), 0.5), motion, np.zeros((21, 2, 13))
     )
@@ -100,7 +101,8 @@ def test_a_path_is_played_with_its_bending_larger() -> None:
     run = supple.follow(robot, supple.InvertedU(), step=0.02, damping=0.05)
     live = serve(run, port=0)
     try:
-        player, wanted = live.shown, run.wanted[-1]
+        player = live.shown
+        wanted = run.wanted[-1]
         player.playing.value = False
         player.seek(float(run.t[-1]))
         scale = path_scene(run).scale
@@ -203,7 +205,8 @@ class Browser:
     """A browser that is closed while its picture is drawn, or that takes its time."""
 
     def __init__(self, seconds: float = 0.0, problem: Exception | None = None) -> None:
-        self.seconds, self.problem = seconds, problem
+        self.seconds = seconds
+        self.problem = problem
         self.asked = 0
 
     def get_render(self, *_: object, **__: object) -> np.ndarray:
@@ -232,7 +235,8 @@ def test_a_browser_that_is_closed_while_it_draws_is_told(capfd) -> None:
 
 def test_clicks_do_not_queue_up() -> None:
     said: list[str] = []
-    saving, browser = Saving(said.append), Browser(seconds=1.0)
+    saving = Saving(said.append)
+    browser = Browser(seconds=1.0)
     start = time.monotonic()
     for _ in range(50):
         saving.begin(browser, "arm", None)

@@ -277,7 +277,8 @@ def test_pages_of_many_links_and_modes_stay_small_and_say_so(
 
 
 def test_many_configurations_stay_small_and_keep_their_own_frequencies(tmp_path: Path) -> None:
-    robot, turns = supple.load("industrial-3"), np.linspace(-2, 2, 700)
+    robot = supple.load("industrial-3")
+    turns = np.linspace(-2, 2, 700)
     found = supple.modes(robot, np.stack([0 * turns, turns, 0 * turns], axis=1), count=10)
     place = save_report(found, tmp_path / "many.html")
     assert place.stat().st_size < LIMIT

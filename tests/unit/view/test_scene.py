@@ -56,7 +56,8 @@ def test_every_library_robot_becomes_plain_data(name: str) -> None:
 def test_points_of_the_scene_are_those_of_the_shapes(name: str) -> None:
     """p + R (s L e_x + u) equals position + global displacement, to rounding."""
     found = supple.modes(supple.load(name), count=3, **POSES[name])
-    track, shapes = modes_scene(found).tracks[0], found.shape(13)
+    track = modes_scene(found).tracks[0]
+    shapes = found.shape(13)
     for i in range(len(shapes.names)):
         R = rotation(track.quaternion[0, i])
         s = np.linspace(0, 1, 13)[:, None] * track.L[0, i] * np.eye(3)[0]
@@ -245,7 +246,8 @@ def test_rails_stand_where_the_legs_do() -> None:
     rails = [x for x in scene_of(shapes).solids if x.name.startswith("rail")]
     assert len(rails) == 3
     for rail, angle in zip(rails, angles, strict=True):
-        c, s = np.cos(angle), np.sin(angle)
+        c = np.cos(angle)
+        s = np.sin(angle)
         assert rail.offset == pytest.approx((0.05 * c, 0.05 * s, 0.0))
         assert rail.axis == pytest.approx((-s, c, 0.0))
 

@@ -36,7 +36,8 @@ def placed(frame: Any, points: np.ndarray) -> np.ndarray:
 def test_links_and_solids_stand_where_the_scene_bends_them(studio: Any) -> None:
     """Frames times what is drawn in them, against sections bent in base axes."""
     stage = studio.stage
-    scene, track = stage.scene, stage.scene.tracks[0]
+    scene = stage.scene
+    track = stage.scene.tracks[0]
     stage.draw(0.7)
     motion = track.motion[0, 0]
     bent = bend(track, 0, motion, 0.7 * exaggeration(scene, motion))
@@ -48,10 +49,12 @@ def test_links_and_solids_stand_where_the_scene_bends_them(studio: Any) -> None:
         for k, point in zip(some, handle.batched_positions, strict=True):
             solid = scene.solids[k]
             if solid.link < 0:
-                wanted, got = np.array(solid.offset), point
+                wanted = np.array(solid.offset)
+                got = point
             else:
                 end = -1 if solid.end else 0
-                R, at = bent.R[solid.link, end], bent.centre[solid.link, end]
+                R = bent.R[solid.link, end]
+                at = bent.centre[solid.link, end]
                 wanted = at + R @ np.array(solid.offset)
                 got = placed(stage._frames[1 + solid.link], point[None])[0]
             np.testing.assert_allclose(got, wanted, atol=2e-6 * scene.extent)
@@ -64,7 +67,8 @@ def test_ends_are_those_of_sections_that_do_not_bend(studio: Any) -> None:
 
 
 def test_a_drag_builds_nothing_anew(studio: Any) -> None:
-    robot, stage = studio.found.robot, studio.stage
+    robot = studio.found.robot
+    stage = studio.stage
     pose = np.array(next(iter(usual_pose(robot).values())), float)
     before = [id(handle) for _, handle in (*stage._strips, *stage._solids)]
     for k, coordinate in enumerate(sliders(robot)):
@@ -93,7 +97,8 @@ def test_the_floor_follows_light_and_dark() -> None:
 def test_crossbars_end_where_the_rods_of_a_parallelogram_begin_and_end() -> None:
     robot = supple.load("kuo-delta").with_({"lower.rods": "parallelogram", "lower.spacing": 0.08})
     scene = robot_scene(robot, position=[0.1, 0.05, 0.6])
-    track, names = scene.tracks[0], [link.name for link in scene.links]
+    track = scene.tracks[0]
+    names = [link.name for link in scene.links]
     rest = bend(track, 0, np.zeros_like(track.motion[0, 0]), 0.0)
     roots = {name: rest.centre[i, 0] for i, name in enumerate(names)}
     tips = {name: rest.centre[i, -1] for i, name in enumerate(names)}

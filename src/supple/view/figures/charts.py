@@ -154,7 +154,8 @@ def plot_root_locus(
             out[k] = out[k][linear_sum_assignment(cost)[1]]
         for column in out.T:
             ax.plot(column.real, column.imag, color=QUIET, linewidth=0.8)
-        shade, all_roots = np.repeat(x, roots.shape[1]), roots.ravel()
+        shade = np.repeat(x, roots.shape[1])
+        all_roots = roots.ravel()
         dots = ax.scatter(all_roots.real, all_roots.imag, c=shade, s=10, cmap="viridis", zorder=3)
         ax.scatter(roots[0].real, roots[0].imag, marker="x", s=34, color=COLOURS[1], zorder=4)
         if len(roots) > 1:
@@ -218,7 +219,8 @@ def plot_bode(
         power = 10.0 ** math.floor(math.log10(max((high - low) / 6 / 360, 1.0)))
         steps = (90.0, 180.0, *(360 * k * power for k in (1, 2, 5, 10)))
         step = next(s for s in steps if s >= (high - low) / 6 * 0.999)
-        first, last = math.floor(low / step), math.ceil(high / step)
+        first = math.floor(low / step)
+        last = math.ceil(high / step)
         quarter_turns = [float(step * k) for k in range(first, last + 1)]
         axes[1].set(xlabel="frequency (Hz)", ylabel="phase (deg)", yticks=quarter_turns)
         if len(responses) > 1:

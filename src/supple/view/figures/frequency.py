@@ -168,7 +168,8 @@ def _bode(f: Any, pairs: list[tuple[str, Any]], poles: Any) -> Figure:
     sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
     if len(sizes):  # an undamped peak is as high as rounding lets it be: the rest would lie flat
         low, middle, high = np.quantile(sizes, (0.02, 0.5, 0.98))
-        bottom, top = max(sizes.min(), 1e-2 * low), min(sizes.max(), 1e2 * high)
+        bottom = max(sizes.min(), 1e-2 * low)
+        top = min(sizes.max(), 1e2 * high)
         size.set_ylim(0.5 * min(bottom, middle), 2 * max(top, middle))
     if wide:
         size.set_xscale("log")

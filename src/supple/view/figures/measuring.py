@@ -36,12 +36,14 @@ def plot_resonances(found: Resonances, path: str | Path | None = None) -> Figure
         power = np.maximum(found.spectrum, 1e-300)
         ax.semilogy(found.spectrum_hz, power, color=QUIET, lw=0.7, label="recorded")
         ax.semilogy(found.spectrum_hz, found.fit, color=COLOURS[0], lw=1.4, label="fit")
-        low, high = np.quantile(power, 0.02), float(power.max())
+        low = np.quantile(power, 0.02)
+        high = float(power.max())
         ax.set_ylim(0.3 * low, 30 * high)
         height = np.interp(found.frequency_hz, found.spectrum_hz, power)
         strongest = np.argsort(-height)[:LABELLED]
         for k in np.sort(strongest):
-            f, z = found.frequency_hz[k], found.damping_ratio[k]
+            f = found.frequency_hz[k]
+            z = found.damping_ratio[k]
             ax.annotate(
                 f"{f:.4g} Hz\n{100 * z:.2g} %",
                 (f, height[k]),
@@ -143,7 +145,8 @@ def plot_identification(found: Identification, path: str | Path | None = None) -
         place = np.arange(len(found.names))
         start = found._problem.parameters.start
         for k, name in enumerate(found.names):
-            value, std = found.values[name], found.std[name]
+            value = found.values[name]
+            std = found.std[name]
             unit = start[k] if start[k] else (value or 1.0)
             error = 1.96 * std / abs(unit) if math.isfinite(std) else 0.0
             colour = COLOURS[0] if math.isfinite(std) else QUIET

@@ -56,7 +56,8 @@ def plot_response(
         heading = title or f"{found.model.robot.name}: {what}"
         return draw_panels(found.t, response_panels(found, what, fraction), heading, path)
 
-    family, alike = architecture_of(found.model.robot), dict[int, list[int]]()
+    family = architecture_of(found.model.robot)
+    alike = dict[int, list[int]]()
     for i, link in enumerate(found.model.chain.links):
         if link.inv.count:  # links of one part, as in the legs of a Delta, share a panel
             alike.setdefault(id(family.part_of_segment(link.name)), []).append(i)
@@ -94,8 +95,10 @@ def plot_response(
 
 def _panels(found: Response, alike: list[list[int]]) -> list[tuple[str, list[Line]]]:
     """Label and lines of every panel: elastic coordinates of each link, joints, tip, ..."""
-    model, panels = found.model, list[tuple[str, list[Line]]]()
-    chain, looks = model.chain, [{"color": colour, "lw": 1.1} for colour in COLOURS]
+    model = found.model
+    panels = list[tuple[str, list[Line]]]()
+    chain = model.chain
+    looks = [{"color": colour, "lw": 1.1} for colour in COLOURS]
     for same in alike:
         names = [chain.links[i].name for i in same]
         if len(names) == 1:  # small coordinates beside large ones are still visible as lines

@@ -86,7 +86,8 @@ def plot_joint_flexibility(
 
 def draw(found: Reproduction, folder: str | Path) -> list[Path]:
     """Draw every result of a paper that has a picture into a folder; return the files."""
-    target, written = make_folder(folder), []
+    target = make_folder(folder)
+    written = []
     for name, result in found.results.items():
         base = f"{found.paper}-{re.sub(r'[^a-z0-9]+', '-', name.lower())}"
         if isinstance(result, JointFlexibility):

@@ -146,7 +146,8 @@ def plot_workspace(
     if len(found.x) < 2 or len(found.y) < 2:
         raise SuppleError("a picture of the workspace needs ranges of x and y, not one value")
     values = found.omega[..., 0] / (2 * np.pi)
-    low, high = np.nanmin(values[:, :, heights]), np.nanmax(values[:, :, heights])
+    low = np.nanmin(values[:, :, heights])
+    high = np.nanmax(values[:, :, heights])
     levels = _levels(low, high)
     rows, columns = (1, len(heights)) if len(heights) < 3 else (2, 2)
     with house_style():
@@ -193,7 +194,8 @@ def plot_workspace(
 def _levels(low: float, high: float) -> np.ndarray:
     """Steps of colour, in equal ratios where the values differ much; never none."""
     if high - low < 1e-6 * abs(high):
-        low, high = 0.99 * low, 1.01 * high
+        low = 0.99 * low
+        high = 1.01 * high
     spread = np.geomspace if high > 10 * low > 0 else np.linspace
     return spread(low, high + 1e-9 * abs(high), 21)
 
@@ -214,7 +216,8 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
     lowest = np.fmin.reduce(values, axis=rest)  # NaN only where no pose is reached
     named = []
     for k in shown:
-        c, along = architecture_of(found.robot).coordinates()[k], found.theta[k]
+        c = architecture_of(found.robot).coordinates()[k]
+        along = found.theta[k]
         unit, along = ("m", along) if c.unit == "m" else ("deg", np.degrees(along))
         named.append((f"{c.name} ({unit})", along))
     with house_style():

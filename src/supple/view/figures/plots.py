@@ -57,17 +57,20 @@ def plot_modes(
 
     if modes.omega.ndim > 1 or x is not None or label is not None:
         return plot_frequencies(modes, x, label, path, log)
-    shapes, count = modes.shape(points), len(modes.omega)
+    shapes = modes.shape(points)
+    count = len(modes.omega)
     columns = min(count, 5 if count > 8 else 4 if count in (4, 7, 8) else 3)
     rows = math.ceil(count / columns)
-    spatial, box = not shapes.planar, limits_of(shapes.position)
+    spatial = not shapes.planar
+    box = limits_of(shapes.position)
     wide = max(2.8 * columns, 4.2)
     pose = told_pose(modes.robot, modes.theta, modes.position)
     inside = "" if modes.plane is None else f" in the {modes.plane} plane"
     proven = modes.certified
     certified = f"certified{inside}" if proven else f"by {modes.method}, not certified"
     title = f"{modes.robot.name}, {pose}, joints {modes.joints}, {certified}"
-    heading, titles = wrap_text(title, 0.95 * wide), _titles(modes, shapes, wide / columns)
+    heading = wrap_text(title, 0.95 * wide)
+    titles = _titles(modes, shapes, wide / columns)
     lines = max(title.count("\n") for title in titles) - 1, heading.count("\n")
     # inches a row of panels needs so that nothing overlaps and little is left empty
     width, height, _ = np.ptp(box, axis=1)
@@ -116,7 +119,8 @@ EXAGGERATION = 0.12  # largest drawn displacement over the arm's extent
 def limits_of(position: Array) -> Array:
     """Return (3, 2) limits that hold the arm, its base and any drawn deformation."""
     points = np.concatenate([position.reshape(-1, 3), np.zeros((1, 3))])
-    low, high = points.min(axis=0), points.max(axis=0)
+    low = points.min(axis=0)
+    high = points.max(axis=0)
     room = 1.3 * EXAGGERATION * ((high - low).max() or 1.0)
     return np.stack([low - room, high + room], axis=1)
 
@@ -288,7 +292,8 @@ def plot_frequencies(
     if x is None:
         x, name, unit = running(modes)
         label = f"{name} ({unit})" if unit else name or "configuration"
-    along, name = np.array(vector(len(modes.omega))("x", x)), label or "x"
+    along = np.array(vector(len(modes.omega))("x", x))
+    name = label or "x"
     with house_style():
         figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
         for mode, values in enumerate(modes.frequency_hz.T):
@@ -329,7 +334,8 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
 
     if sag.tip_displacement.ndim > 1:
         raise SuppleError("sag is drawn for one configuration: give theta as (joints,)")
-    box, largest = limits_of(sag.position), float(np.abs(sag.displacement).max())
+    box = limits_of(sag.position)
+    largest = float(np.abs(sag.displacement).max())
     points = np.concatenate([sag.position.reshape(-1, 3), np.zeros((1, 3))])
     extent = float(np.ptp(points, axis=0).max())
     scale = EXAGGERATION * extent / largest if largest else 1.0

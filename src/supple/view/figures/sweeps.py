@@ -67,7 +67,8 @@ def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
             lowest = hertz.isel(mode=0)
             rest = [k for k in lowest.dims if k not in (first, second)]
             table = lowest.min(dim=rest).transpose(second, first).values
-            low, high = float(np.nanmin(table)), float(np.nanmax(table))
+            low = float(np.nanmin(table))
+            high = float(np.nanmax(table))
             drawn = ax.pcolormesh(
                 found[first], found[second], table, norm=shades(low, high), shading="nearest"
             )

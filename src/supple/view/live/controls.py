@@ -32,7 +32,8 @@ class Controls:
         looked: Callable[..., None],
         vary: Mapping[str, Any] | None = None,
     ) -> None:
-        self.gui, self.robot = server.gui, found.robot
+        self.gui = server.gui
+        self.robot = found.robot
         self.coordinates = sliders(found.robot)
         self.gui.set_panel_label(f"supple: {found.robot.name}")
         self.status = self.gui.add_html(sentence("starting"))
@@ -41,9 +42,11 @@ class Controls:
         with self.gui.add_folder("Pose", visible=bool(self.coordinates)):
             for c, value in zip(self.coordinates, pose.tolist(), strict=True):
                 at = math.degrees(value) if c.unit == "°" else value
-                low, high = min(c.low, at), max(c.high, at)
+                low = min(c.low, at)
+                high = max(c.high, at)
                 step = 0.1 if c.unit == "°" else 0.001
-                low, high = step * math.floor(low / step), step * math.ceil(high / step)
+                low = step * math.floor(low / step)
+                high = step * math.ceil(high / step)
                 slider = self.gui.add_slider(f"{c.name} ({c.unit})", low, high, step, at)
                 slider.on_update(asked)
                 self.sliders.append(slider)
@@ -100,8 +103,10 @@ class Controls:
 
     def _add_slider(self, each: Parameter, asked: Callable[..., None]) -> None:
         factor = each.unit[1]
-        low, high = each.low * factor, each.high * factor
-        step, at = each.step * factor, each.value * factor
+        low = each.low * factor
+        high = each.high * factor
+        step = each.step * factor
+        at = each.value * factor
         with self.folder:
             slider = self.gui.add_slider(each.label, low, high, step, at)
         slider.on_update(asked)
@@ -160,7 +165,8 @@ class Controls:
         if len(self.mode.options) != count:
             keep = min(self.mode_index, count - 1)
             names = tuple(f"mode {k + 1}" for k in range(count))
-            self.mode.options, self.mode.value = names, names[keep]
+            self.mode.options = names
+            self.mode.value = names[keep]
 
     def say(self, words: str, wrong: bool = False) -> None:
         """Write a sentence at the top of the panel."""

@@ -233,7 +233,8 @@ class AccessControl:
             refused = self.process(request, version)
             if refused is not None:
                 status, why = refused
-                body, kind = why.encode(), "text/plain; charset=utf-8"
+                body = why.encode()
+                kind = "text/plain; charset=utf-8"
                 headers = Headers({"Content-Type": kind, "Content-Length": str(len(body))})
                 return Response(status.value, status.phrase, headers, body)
             answer = inner(connection, request)
@@ -316,10 +317,12 @@ def _fits(message: dict[str, Any], server: Any) -> bool:
     updates = message["updates"]
     if not isinstance(updates, dict) or updates.keys() != {"value"}:
         return False
-    handles, uuid = server.gui._gui_input_handle_from_uuid, message["uuid"]
+    handles = server.gui._gui_input_handle_from_uuid
+    uuid = message["uuid"]
     if not isinstance(uuid, str) or uuid not in handles:
         return False
-    value, state = updates["value"], handles[uuid]._impl
+    value = updates["value"]
+    state = handles[uuid]._impl
     if state.is_button or isinstance(state.value, bool):
         return isinstance(value, bool)
     if isinstance(state.value, int | float):

@@ -28,14 +28,16 @@ class Ground:
     """
 
     def __init__(self, world: Any, scene: Scene) -> None:
-        planar, extent = scene.planar, scene.extent
+        planar = scene.planar
+        extent = scene.extent
         up = np.array([0.0, 0.0, 1.0]) if planar else np.asarray(scene.up)
         if planar:
             level = -0.06 * extent
         else:
             # How high the floor lies: below all poses, with room where free ends could bend through
             # it
-            track, upwards = scene.tracks[0], np.asarray(scene.up)
+            track = scene.tracks[0]
+            upwards = np.asarray(scene.up)
             free = float((ends(track) @ upwards).min())
             low = min(0.0, free, float((track.p @ upwards).min()))
             near = free < low + LARGEST * scene.extent

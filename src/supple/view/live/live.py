@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Live", "serve"]
 
-HOST, PORT = "127.0.0.1", 8080
+HOST = "127.0.0.1"
+PORT = 8080
 
 
 class Live:
@@ -37,7 +38,9 @@ class Live:
     def __init__(
         self, server: viser.ViserServer, shown: Studio | Player | Poser, asked_port: int
     ) -> None:
-        self.server, self.shown, self.stopped = server, shown, False
+        self.server = server
+        self.shown = shown
+        self.stopped = False
         self.port = server.get_port()
         self.busy = asked_port if self.port != asked_port else None
         host = server.get_host()

@@ -37,10 +37,15 @@ class Player:
         chapter = report.chapters[0]
         if chapter.scene is None:
             raise SuppleError("this page has no scene to play")
-        self.report, self.scene, self.track = report, chapter.scene, chapter.scene.tracks[0]
+        self.report = report
+        self.scene = chapter.scene
+        self.track = chapter.scene.tracks[0]
         self.plots = [*chapter.plots, *frequency_plots(chapter.scene)]
-        self.t, self.stage, self._server = self.track.at, Stage(server), server
-        self._lock, self._stopped = threading.Lock(), threading.Event()
+        self.t = self.track.at
+        self.stage = Stage(server)
+        self._server = server
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
         self._drawn: tuple[Any, ...] = ()
         self._phase, self._marked, self._now = 0.0, 0.0, float(self.t[0])
         gui = server.gui
@@ -51,7 +56,8 @@ class Player:
         # What runs: time, or a coordinate
         self.time: Any = None
         if len(self.t) >= 2:
-            first, last = float(self.t[0]), float(self.t[-1])
+            first = float(self.t[0])
+            last = float(self.t[-1])
             unit = f" ({self.track.unit})" if self.track.unit else ""
             fine = (last - first) / 1000
             self.time = gui.add_slider(f"{self.track.name}{unit}", first, last, fine, first)
@@ -93,7 +99,8 @@ class Player:
             names = tuple(f"mode {shape.number}" for shape in self.scene.shapes)
             self.mode = gui.add_dropdown("mode", names)
             self.mode.on_update(self._on_frame)
-        sized, plainly = self.scene.scale is not None, self.scene.true_scale
+        sized = self.scene.scale is not None
+        plainly = self.scene.true_scale
         first = "plain" if plainly else "displacement"
         self.colour = gui.add_dropdown("colour by", COLOURINGS, initial_value=first)
         self.colour.on_update(self._on_appearance)
@@ -201,7 +208,8 @@ class Player:
         last = time.perf_counter()
         while not self._stopped.wait(1 / FRAMES):
             now = time.perf_counter()
-            step, last = now - last, now
+            step = now - last
+            last = now
             if not self.playing.value or not self._server.get_clients():
                 continue
             self._phase += 2 * math.pi * SWING * step
@@ -223,7 +231,8 @@ class Player:
 
 def tip_path(scene: Scene, scale: float) -> Array:
     """Return where the tip goes along the first track, (N, 3), deformed by so many times."""
-    track, count = scene.tracks[0], len(scene.tracks[0].at)
+    track = scene.tracks[0]
+    count = len(scene.tracks[0].at)
     every = range(0, count, max(1, count // 400))
     ends = [bend(track, v, track.motion[v, 0], scale).centre[scene.tip, -1] for v in every]
     return np.array(ends)

@@ -89,7 +89,8 @@ class Poser:
             self._say(TOLD)
 
     def _save(self, event: Any) -> None:
-        robot, pose = self.robot, self.pose
+        robot = self.robot
+        pose = self.pose
 
         def make_page() -> Report:
             return report(robot, pose=pose)

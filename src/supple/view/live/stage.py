@@ -19,7 +19,10 @@ __all__ = ["COLOURINGS", "Stage", "add_dark", "dress"]
 Array = NDArray[np.float64]
 Mesh = tuple[NDArray[np.float32], NDArray[np.uint32]]
 COLOURINGS = ("displacement", "strain energy", "plain")
-PLAIN, RIGID, GHOST, TRACE = (91, 141, 184), (135, 145, 156), (151, 162, 173), (213, 94, 0)
+PLAIN = (91, 141, 184)
+RIGID = (135, 145, 156)
+GHOST = (151, 162, 173)
+TRACE = (213, 94, 0)
 ROLES = {
     "mass": (164, 85, 58),
     "joint": (125, 135, 146),
@@ -107,23 +110,27 @@ class Stage:
             self._build(scene)
         if new:
             # Camera, up and ground, once
-            server, extent = self.server, scene.extent
+            server = self.server
+            extent = scene.extent
             up = np.asarray(scene.up)
             server.scene.set_up_direction(up)
             side = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
             away = 0.6 * up - 1.1 * np.cross(up, side) + 0.75 * side
             if scene.planar:
                 away = np.array([0.3, -0.21, 1.35])
-            camera, centre = server.initial_camera, np.asarray(scene.centre)
+            camera = server.initial_camera
+            centre = np.asarray(scene.centre)
             camera.position = tuple(centre + extent * away)
-            camera.look_at, camera.up = tuple(centre), tuple(up)
+            camera.look_at = tuple(centre)
+            camera.up = tuple(up)
             self.ground = Ground(server.scene, scene)
             add_light(server.scene, extent * away + 0.8 * extent * up)
 
     def _build(self, scene: Scene) -> None:
         for handle in self._frames:
             handle.remove()  # with all that is drawn in it
-        world, links = self.server.scene, scene.links
+        world = self.server.scene
+        links = scene.links
         self._frames = [world.add_frame("/base", show_axes=False)]
         self._frames += [world.add_frame(f"/link/{i}", show_axes=False) for i in range(len(links))]
         pieces = scene.tracks[0].motion.shape[3] - 1
@@ -133,7 +140,8 @@ class Stage:
             if len(link.corners)
         ]
         # One batch of every kind of solid on every link, and on the ground
-        self._riders, self._solids = Riders(scene.solids), []
+        self._riders = Riders(scene.solids)
+        self._solids = []
         # A cylinder of unit length and radius along x
         angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
         cylinder = _prism(np.stack([np.cos(angles), np.sin(angles)], axis=1))
@@ -198,7 +206,9 @@ class Stage:
         colours = self._colours(motion, track.energy[v, shape], colouring)
         with self.server.atomic():
             # Poses of the links, and their undeformed centre lines; only what changed is sent
-            p, q, L = track.p[v], track.quaternion[v], track.L[v]
+            p = track.p[v]
+            q = track.quaternion[v]
+            L = track.L[v]
             nowhere = np.full_like(p, np.nan), np.full_like(q, np.nan), np.zeros_like(L)
             old = self._poses or nowhere
             for i, handle in enumerate(self._frames[1:]):
@@ -267,7 +277,8 @@ class Stage:
 
     def cloud(self, cloud: Cloud, extent: float) -> None:
         """Draw places with a value as dots in colours."""
-        low, high = float(cloud.values.min()), float(cloud.values.max())
+        low = float(cloud.values.min())
+        high = float(cloud.values.max())
         self.server.scene.add_point_cloud(
             "/cloud",
             cloud.places,
@@ -340,9 +351,12 @@ def _ball() -> Mesh:
     """A ball of unit radius."""
     up = np.linspace(0, np.pi, 12 + 1)[:, None]
     round_ = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-    x, y, z = np.sin(up) * np.cos(round_), np.sin(up) * np.sin(round_), np.cos(up) + 0 * round_
+    x = np.sin(up) * np.cos(round_)
+    y = np.sin(up) * np.sin(round_)
+    z = np.cos(up) + 0 * round_
     vertices = np.stack([x, y, z], axis=-1).reshape(-1, 3)
     i, j = np.meshgrid(np.arange(12), np.arange(24), indexing="ij")
-    a, b = (i * 24 + j).ravel(), (i * 24 + (j + 1) % 24).ravel()
+    a = (i * 24 + j).ravel()
+    b = (i * 24 + (j + 1) % 24).ravel()
     faces = np.concatenate([np.stack([a, a + 24, b], 1), np.stack([b, a + 24, b + 24], 1)])
     return vertices.astype(np.float32), faces.astype(np.uint32)

@@ -45,11 +45,15 @@ class Studio:
     def __init__(
         self, server: viser.ViserServer, found: Modes, vary: Mapping[str, Any] | None = None
     ) -> None:
-        self.server, self.found, self.latency = server, found, 0.0
+        self.server = server
+        self.found = found
+        self.latency = 0.0
         self.stage = Stage(server)
         self.kinds: list[str] | None = None
-        self._place, self._lock = 0, threading.RLock()
-        self._wanted, self._stopped = threading.Event(), threading.Event()
+        self._place = 0
+        self._lock = threading.RLock()
+        self._wanted = threading.Event()
+        self._stopped = threading.Event()
         self._changed = time.perf_counter()
         self._curve: tuple[Any, Array, Array] | None = None
         self._seen: StudioQuestion | None = None
@@ -112,7 +116,9 @@ class Studio:
         with self._lock:
             if question != self._seen:
                 self.kinds = None
-            self.found, self._seen, self._place = found, question, place
+            self.found = found
+            self._seen = question
+            self._place = place
             self.stage.show(scene)
             self._draw(1.0)
         self.server.flush()  # the picture takes a browser longest: it leaves before the numbers
@@ -134,7 +140,8 @@ class Studio:
         (k, *_), x, curves = self._curve
         if curves.shape[1] != len(self.found.omega):
             return
-        c, here = self.controls.coordinates[k], float(self.controls.sliders[k].value)
+        c = self.controls.coordinates[k]
+        here = float(self.controls.sliders[k].value)
         names = [f"{m + 1}" for m in range(curves.shape[1])]
         self.controls.plot.content = curves_plot(
             x,
@@ -149,14 +156,16 @@ class Studio:
 
     def _curves(self) -> None:
         """Frequencies along one coordinate, kept while only that one moves."""
-        question, k = self._seen, self.controls.running
+        question = self._seen
+        k = self.controls.running
         if question is None or k < 0:
             return
         rest = (*question.pose[:k], *question.pose[k + 1 :])
         key = (k, rest, replace(question, pose=()))
         if self._curve is not None and self._curve[0] == key:
             return
-        c, slider = self.controls.coordinates[k], self.controls.sliders[k]
+        c = self.controls.coordinates[k]
+        slider = self.controls.sliders[k]
         self.controls.say(f"{self._told}; computing the frequencies along {c.name} ...")
         x = np.linspace(slider.min, slider.max, CURVE)
         found = []

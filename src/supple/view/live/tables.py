@@ -71,7 +71,8 @@ def colour_legend(field: str, scene: Scene) -> str:
     top = "largest"
     largest = scene.tracks[0].largest
     if largest:
-        displacement, energy = largest[0], largest[1]
+        displacement = largest[0]
+        energy = largest[1]
         top = f"{energy:.3g} J/m" if shows_energy else f"{1e3 * displacement:.3g} mm"
     return legend(title, "0", top)
 

@@ -117,7 +117,8 @@ def _plots(found: Comparison) -> list[Plot]:
     count = len(found.t)
     keep = np.unique(np.linspace(0, count - 1, min(CURVE, count)).astype(int))
     early = keep[found.t[keep] < 0.9 * found.t[-1]]  # at the very end nothing more is to come
-    distances, speeds = [], []
+    distances = []
+    speeds = []
     for k, name in enumerate(found.methods):
         worst = int(np.argmax(found.residual[k]))  # of its payloads
         away = 1e3 * np.maximum(found.distance[k, worst], 0.02 * found.band)

@@ -119,7 +119,8 @@ def save_page(
     path: str | Path, title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()
 ) -> Path:
     """Write a page and return its path; one that grew too large is a sentence."""
-    place, text = check_page(path), page_text(title, chapters, lead)
+    place = check_page(path)
+    text = page_text(title, chapters, lead)
     size = len(text.encode())
     if size > LIMIT:
         raise SuppleError(
@@ -150,7 +151,8 @@ def page_text(title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ())
     """Return the whole page: document, style, script and data."""
     packed = []
     for chapter in chapters:
-        scene, plots = chapter.scene, [asdict(plot) for plot in chapter.plots]
+        scene = chapter.scene
+        plots = [asdict(plot) for plot in chapter.plots]
         for series in (series for plot in plots for series in plot["series"]):
             for axis in ("x", "y"):  # no drawing and no pointer tells seven digits from all
                 series[axis] = _short(np.asarray(series[axis], float), 7)

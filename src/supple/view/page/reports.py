@@ -132,8 +132,10 @@ def modes_report(
     else:  # one configuration, with as many poses around it as a page holds
         coordinates = len(coordinates_of(found.robot)) if nearby > 1 else 0
         along = coordinates + (len(parameters) if nearby > 1 else 0)
-        size, links = len(found.omega), len(found.structure.segments)
-        scene, shortened = None, "it holds no other poses"
+        size = len(found.omega)
+        links = len(found.structure.segments)
+        scene = None
+        shortened = "it holds no other poses"
         for wanted, points in ROOMS:
             poses = min(wanted, nearby)
             each = pose_bytes(links, size, points) + 20 * FREQUENCIES_PER_SHAPE * size
@@ -151,7 +153,8 @@ def modes_report(
 
 def statics_report(sag: Statics) -> Report:
     """Return the bent robot and how its tip moves."""
-    axes, scene = ("x", "y", "z", "about x", "about y", "about z"), statics_scene(sag)
+    axes = ("x", "y", "z", "about x", "about y", "about z")
+    scene = statics_scene(sag)
     moved = [*tidy(1e3 * sag.tip_displacement, 6), *tidy(np.degrees(sag.tip_rotation), 6)]
     rows = [
         (axis, u, unit) for axis, u, unit in zip(axes, moved, ["mm"] * 3 + ["°"] * 3, strict=True)
@@ -310,7 +313,8 @@ def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
         dict(zip(motors, torque.T, strict=True))
         for torque in (run.torque, run.torque - run.rigid_torque)
     )
-    moved, turned = 1e3 * run.moved[:, :3].T, np.degrees(run.moved[:, 3:]).T
+    moved = 1e3 * run.moved[:, :3].T
+    turned = np.degrees(run.moved[:, 3:]).T
     flat = architecture_of(run.robot).planar
     # What the path prescribes: a platform in mm, or joints in degrees and lengths in m
     if architecture_of(run.robot).asked_by == "position":
@@ -449,7 +453,8 @@ def _through(found: FrequencyMap, running: tuple[int, ...]) -> Plot | Heat:
     from ..scene.scenes import slice_through
 
     hertz = found.omega[slice_through(found, running)][..., 0] / (2 * np.pi)
-    each, axes = found.coordinates, list(found.axes.values())
+    each = found.coordinates
+    axes = list(found.axes.values())
     told = [_readable_coordinate(each[k], axes[k]) for k in running]
     title = f"Lowest frequency over {' and '.join(name for name, _, _ in told)}"
     labels = [f"{name} ({unit})" for name, unit, _ in told]

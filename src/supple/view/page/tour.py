@@ -44,7 +44,8 @@ def save_tour(stops: Sequence[Stop], folder: str | Path) -> Path:
         if stop.motion is not None:
             words, run = stop.motion
             (drawn,) = report(run, samples=PER_LINK // len(scene.links)).chapters
-            title, short = f"{stop.title}, moving", f"{short}, moving"
+            title = f"{stop.title}, moving"
+            short = f"{short}, moving"
             plots = [plot for plot in drawn.plots if plot.title in TELLING]
             moving = replace(drawn, title=title, short=short, text=(words,), plots=plots)
             chapters.append(moving)

@@ -223,7 +223,8 @@ def _outline(
     """The outline of a link, or of a part of it from one place to another, m from its root."""
     # Sections at even places along a link with stations; None where sizes are not given
     beam = beam_of(robot, link) if link.stations is not None else None
-    section, sizes = robot.section(link), None
+    section = robot.section(link)
+    sizes = None
     if isinstance(beam, VaryingBeam):
         start, stop = part or (0.0, beam.L)
         every = [beam.section(float(x)) for x in np.linspace(start, stop, PLACES)]
@@ -239,7 +240,8 @@ def _outline(
     corners = np.stack([np.cos(angles), np.sin(angles)], axis=1) if is_round else square
     if isinstance(section, Profile):
         corners = (np.array(section.outline) - section.centre()) / half
-    c, s = math.cos(link.roll), math.sin(link.roll)
+    c = math.cos(link.roll)
+    s = math.sin(link.roll)
     turned = (corners * (y, z)) @ np.array([[c, s], [-s, c]])
     taper = np.ones((0, 2))
     if sizes is not None:
@@ -295,22 +297,28 @@ def _joint(link: JointedLink, outline: Outline, i: int, extent: float) -> Solid:
 def _delta(tree: Tree, names: tuple[str, ...]) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
     """Legs with their joints, the platform as a disc, the base as a ring."""
     robot = cast("DeltaRobot", tree.robot)
-    outlines, solids = [], []
+    outlines = []
+    solids = []
     leg = (robot.upper.length or 0.0) + (robot.lower.length or 0.0)
     extent = 0.75 * (robot.base_radius + leg)  # a leg bent
     thin = 0.004 * extent
     for i, name in enumerate(names):
         link = tree.part_of_segment(name)
         if link is None:  # the platform
-            plate, point = robot.platform, np.zeros((0, 2))
+            plate = robot.platform
+            point = np.zeros((0, 2))
             outlines.append(Outline(name, point, True, True, False))
-            wide, high = plate.radius, plate.thickness
+            wide = plate.radius
+            high = plate.thickness
             solids.append(Solid("platform", "cylinder", "plate", i, 0, radius=wide, height=high))
             # Where the two rods of a parallelogram meet the platform
             for k in range(3 if robot.lower.spacing is not None else 0):
-                c, s = math.cos(robot.angles[k]), math.sin(robot.angles[k])
-                along, r = (-s, c, 0.0), robot.platform.radius
-                rail, long = f"rail {k + 1} of the platform", robot.lower.spacing or 0.0
+                c = math.cos(robot.angles[k])
+                s = math.sin(robot.angles[k])
+                along = (-s, c, 0.0)
+                r = robot.platform.radius
+                rail = f"rail {k + 1} of the platform"
+                long = robot.lower.spacing or 0.0
                 solids.append(
                     Solid(rail, "cylinder", "joint", i, 0, (r * c, r * s, 0.0), along, thin, long)
                 )
@@ -327,7 +335,8 @@ def _delta(tree: Tree, names: tuple[str, ...]) -> tuple[tuple[Outline, ...], tup
                 Solid(drive, "cylinder", "joint", i, 0, (0.0,) * 3, axis, wide, 2.4 * wide)
             )
             if (gap := robot.lower.spacing) is not None:
-                bar, zero = f"crossbar of {name}", (0.0, 0.0, 0.0)
+                bar = f"crossbar of {name}"
+                zero = (0.0, 0.0, 0.0)
                 solids.append(Solid(bar, "cylinder", "joint", i, 1, zero, axis, thin, gap))
         else:
             for end, letter in enumerate("BD"):
@@ -360,7 +369,9 @@ def _tree(tree: Tree, names: tuple[str, ...]) -> tuple[tuple[Outline, ...], tupl
     robot = tree.form
     links = {link.name: link for link in robot.links}
     extent = _extent(tree)
-    outlines, solids, last = [], [], {}
+    outlines = []
+    solids = []
+    last = {}
     rods = [robot.closure_name(k) for k in range(len(robot.closures))]
     for i, name in enumerate(names):
         if name in rods:  # where a rod that gives way begins: the rod itself is drawn below
@@ -377,7 +388,8 @@ def _tree(tree: Tree, names: tuple[str, ...]) -> tuple[tuple[Outline, ...], tupl
             elif link.joint.type != "fixed":
                 solids.append(_joint(link, outline, i, extent))
             if (body := link.body) is not None and body.mass > 0:
-                wide, about = float(np.linalg.norm(body.com)), body.inertia
+                wide = float(np.linalg.norm(body.com))
+                about = body.inertia
                 flat = len(about) >= 3 and about[2] > 1.5 * max(about[:2]) and wide > 0
                 disc = (0, 0, 1), wide, 0.02 * extent
                 solids.append(
@@ -398,7 +410,8 @@ def _tree(tree: Tree, names: tuple[str, ...]) -> tuple[tuple[Outline, ...], tupl
             continue
         owner, end, place = ends[0] if ends[0][0] >= 0 else ends[1]
         size = 1.3 * float(np.abs(outlines[owner].corners).max(initial=0.0))
-        size, axis = max(size, 0.012 * extent), tuple(closure.direction.tolist())
+        size = max(size, 0.012 * extent)
+        axis = tuple(closure.direction.tolist())
         kind: Literal["ball", "cylinder"] = "cylinder" if closure.type == "revolute" else "ball"
         solids.append(Solid(word, kind, "joint", owner, end, place, axis, size, 2.4 * size))
     if robot.payload is not None and robot.payload.mass > 0:

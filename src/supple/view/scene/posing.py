@@ -99,7 +99,8 @@ def strips(bent: BentLinks) -> tuple[Array, Array, Array]:
 
     Centres (n, P - 1, 3), quaternions (n, P - 1, 4) and lengths (n, P - 1).
     """
-    a, b = bent.centre[:, :-1], bent.centre[:, 1:]
+    a = bent.centre[:, :-1]
+    b = bent.centre[:, 1:]
     along = b - a
     length = np.linalg.norm(along, axis=-1, keepdims=True)
     x = np.where(length > 0, along / np.where(length > 0, length, 1.0), bent.R[:, :-1, :, 0])

@@ -338,7 +338,8 @@ def robot_scene(
 ) -> Scene:
     """Return a robot at one pose, undeformed."""
     structure = structure_of(robot, where(robot, theta, position).at)
-    poses, names = poses_of(structure), tuple(s.name for s in structure.segments)
+    poses = poses_of(structure)
+    names = tuple(s.name for s in structure.segments)
     still = np.zeros((1, 1, len(names), POINTS, 6))
     track = track_of(
         poses, still, still[..., 0], kind="pose", name="pose", unit="", at=np.zeros(1), start=0.0
@@ -454,7 +455,8 @@ def sweep_scene(
         raise SuppleError(f"x has shape {at.shape}: give one value for each configuration")
     kept = np.linspace(0, total - 1, min(total, most or total)).round().astype(int)
     each = [modes.at(b).shape(POINTS) for b in kept.tolist()]
-    poses, at = drawn_poses(modes, each), at[kept]
+    poses = drawn_poses(modes, each)
+    at = at[kept]
     if not modes.gravity:
         poses = Poses(poses.p[kept], poses.R[kept], poses.L[kept])
     motion, energy, kinds = align_signs(each)
@@ -505,7 +507,8 @@ def statics_scene(sag: Statics) -> Scene:
     structure = structure_of(sag.robot, at)
     poses = poses_of(structure)
     local = [np.einsum("nji,npj->npi", poses.R[0], u) for u in (sag.displacement, sag.rotation)]
-    motion, energy = np.concatenate(local, axis=-1)[None, None], sag.energy[None, None]
+    motion = np.concatenate(local, axis=-1)[None, None]
+    energy = sag.energy[None, None]
     moves = ", ".join(tidy(1e3 * sag.tip_displacement, 4))
     size = largest(motion, energy)
     track = track_of(

@@ -59,7 +59,8 @@ def response_scene(run: Response, samples: int = 400, scale: float | None = None
     Bending too small to be seen is drawn larger by a round factor, about the straight links at the
     same joint coordinates; a `scale` of 1 draws it as it is.
     """
-    drawn, robot = fields(run, samples, STATIONS), run.model.robot
+    drawn = fields(run, samples, STATIONS)
+    robot = run.model.robot
     ended = f"; {run.message}" if run.message else ""
     words = f"{run.t[-1] - run.t[0]:.4g} s by {run.method}"
     straight = run.q * (np.arange(run.q.shape[1]) < run.model.joints)
@@ -78,7 +79,8 @@ def time_scene(robot: Robot, drawn: Fields, subtitle: str = "", **more: Any) -> 
 
     With `scale` the roots are those of the rigid motion, and motion is what is added to all of it.
     """
-    poses, motion = Poses(drawn.p, drawn.R, drawn.L), drawn.motion[:, None]
+    poses = Poses(drawn.p, drawn.R, drawn.L)
+    motion = drawn.motion[:, None]
     track = track_of(
         poses,
         motion,
