@@ -488,7 +488,7 @@ def _walls(robot: Robot) -> list[str]:
             if error < -0.01:
                 notes.append(
                     f"{path}: Bredt's torsion constant is {-error:.0%} too low for walls this "
-                    f"thick; the torsion problem has torsion_constant: {right:.4g}"
+                    f"thick; solving the torsion problem gives torsion_constant: {right:.4g}"
                 )
     return notes
 

@@ -67,6 +67,7 @@ LARGEST_ANGLE = 1e6  # rad from zero that a box may begin
 SAME_STRUCTURE_TOLERANCE = (
     1e-9  # relative: by less what lies before a joint may differ from angle to angle
 )
+LEAST_SHARE_FORESEEN = 0.01  # part of the box that must be decided before a time is foreseen
 FORESEEN_AFTER = 3.0  # s after which the time that a proof will take is foreseen
 
 
@@ -267,6 +268,9 @@ class _ProofProgress:
                 long = f"about {foreseen / 60:.2g} minutes"
             if foreseen > 3600 * 24:
                 long = "more than a day"
+            if fraction < LEAST_SHARE_FORESEEN:
+                # Cells are halved level by level; before some are decided nothing can be said.
+                long = "long; how long cannot be said yet"
             warnings.warn(
                 f"this proof will take {long} ({100 * self.decided:.2g} % of the box is decided "
                 f"after {elapsed:.0f} s): a narrower band, a smaller box or fewer cells take less",

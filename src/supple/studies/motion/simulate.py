@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...architectures.kinds import architecture_of
 from ...arguments import (
     LARGEST_FLOAT,
     checked,
@@ -626,8 +627,11 @@ def _cut_at_fault(
         return good, message
     first = int(beyond.any(axis=1).argmax())
     k = int(beyond[first].argmax())
-    name, at = model.chain.motors[k], plan.grid[place + first]
-    return good[: first + 1], f"joint {name} reached its limit {allowed[k]} at t = {at:g} s"
+    limit = high[k] if good[first, k] > high[k] else low[k]
+    name, slides = architecture_of(model.robot).motors[k]
+    shown = f"{limit:g} m" if slides else f"{np.degrees(limit):.6g} deg"
+    at = plan.grid[place + first]
+    return good[: first + 1], f"joint {name} reached its limit of {shown} at t = {at:g} s"
 
 
 def _sound(plan: RunPlan, place: int, states: Array, before: Array) -> tuple[Array, str]:
