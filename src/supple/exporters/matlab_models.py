@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,10 +11,10 @@ from numpy.typing import NDArray
 from ..arguments import as_list, optional, rows
 from ..equations.equilibrium import assembled_pose, standing
 from ..errors import SuppleError
-from ..files.disk import fill, writing
 from ..studies.motion.linearize import linearize
 from .c_functions import stiffness_by_differences
 from .exporter import Exporter, Request, Written, model_frequencies, model_rule
+from .mat_file import mat_bytes, read_mat, write_mat
 
 __all__ = ["MatlabModels"]
 
@@ -30,46 +29,60 @@ class MatlabModels(Exporter):
     options: ClassVar = {"poses": optional(rows), "outputs": optional(as_list)}
 
     def write(self, request: Request, path: Path) -> Written:
-        """Write the models; frequencies come from M and K of the first pose, read back."""
-        from scipy.io import loadmat, savemat
-
-        given = request.options.get("poses")
-        poses = request.theta[None] if given is None else np.atleast_2d(given)
+        """Write the models; frequencies come from M and K at the compared pose, read back."""
         model = request.model
-        if poses.shape[1] != model.joints or not np.isfinite(poses).all():
-            raise SuppleError(
-                f"poses has shape {poses.shape}: give a row of {model.joints} finite joint "
-                "coordinates for each pose"
-            )
+        poses = _poses(request)
         outputs: Any = request.options.get("outputs") or ["joints", "tip"]
-        parts: dict[str, list[Array]] = {key: [] for key in ("A", "B", "C", "D", "M", "K")}
-        names: dict[str, Any] = {}
+
+        matrices: dict[str, list[Array]] = {key: [] for key in ("A", "B", "C", "D", "M", "K")}
         for theta in poses:
-            found = linearize(model, theta, outputs=outputs)
+            linear = linearize(model, theta, outputs=outputs)
             for key in ("A", "B", "C", "D"):
-                parts[key].append(np.asarray(getattr(found, key), float))
-        # M and K unbent at the pose of the comparison, then at the others
-        for theta in (request.theta, *poses):
-            at = standing(model, theta)
-            q = assembled_pose(at, theta)
-            parts["M"].append(at.mass_matrix(q))
-            parts["K"].append(stiffness_by_differences(at.inverse_dynamics, at.gravity, q))
-        names = {"coordinates": list(model.coordinates), "motors": list(model.chain.motors)}
+                matrices[key].append(np.asarray(getattr(linear, key), float))
+            mass, stiffness = _unbent_matrices(request, theta)
+            matrices["M"].append(mass)
+            matrices["K"].append(stiffness)
+
         data: dict[str, Any] = {"theta": poses}
-        for key, values in parts.items():
-            chosen = values[1:] if key in ("M", "K") else values
-            data[key] = np.stack(chosen, axis=-1)
-        data["M_compared"] = parts["M"][0]
-        data["K_compared"] = parts["K"][0]
-        for key, words in names.items():
-            data[key] = np.array(words, dtype=object)
-        memory = io.BytesIO()
-        savemat(memory, data)
-        place = path / f"{request.name}.mat"
-        with writing(place) as aside:
-            fill(aside, memory.getvalue())
-        read = loadmat(io.BytesIO(memory.getvalue()))
+        for key, values in matrices.items():
+            data[key] = np.stack(values, axis=-1)
+        mass, stiffness = _unbent_matrices(request, request.theta)
+        data["M_compared"] = mass
+        data["K_compared"] = stiffness
+        data["coordinates"] = np.array(model.coordinates, dtype=object)
+        data["motors"] = np.array(model.chain.motors, dtype=object)
+
+        read = read_mat(mat_bytes(data))
         frequency_hz = model_frequencies(
             read["M_compared"], read["K_compared"], model.joints, request.count
         )
-        return Written((place,), frequency_hz, model_rule(request.robot, request.model.basis))
+        rule = model_rule(request.robot, model.basis)
+        about = [
+            "Linear models at the poses theta, one row each: A, B, C, D (:, :, pose).",
+            "M and K are over the coordinates of the Model, unbent; M_compared and K_compared are "
+            "those of the pose at which frequencies are compared.",
+            *request.error_lines(frequency_hz, rule),
+        ]
+        place = write_mat(path / f"{request.name}.mat", data, about)
+        return Written((place,), frequency_hz, rule)
+
+
+def _poses(request: Request) -> Array:
+    """Joint coordinates (poses, joints) of the linear models."""
+    given = request.options.get("poses")
+    poses = request.theta[None] if given is None else np.atleast_2d(given)
+    joints = request.model.joints
+    if poses.shape[1] != joints or not np.isfinite(poses).all():
+        raise SuppleError(
+            f"poses has shape {poses.shape}: give a row of {joints} finite joint coordinates for "
+            "each pose"
+        )
+    return poses
+
+
+def _unbent_matrices(request: Request, theta: Array) -> tuple[Array, Array]:
+    """M and K (N, N) of a Model, unbent with its joints at theta."""
+    model = standing(request.model, theta)
+    q = assembled_pose(model, theta)
+    stiffness = stiffness_by_differences(model.inverse_dynamics, model.gravity, q)
+    return model.mass_matrix(q), stiffness

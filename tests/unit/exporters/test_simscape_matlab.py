@@ -15,7 +15,8 @@ from supple.exporters.exporter import elastic_frequencies
 from supple.exporters.simscape_bodies import reduced_body
 from supple.exporters.skeleton import skeleton_of
 
-JOINED = ["industrial-3", "di-castri-two-link", "de-luca-two-link", "two-arms"]
+TREES = ["industrial-3", "di-castri-two-link", "de-luca-two-link", "two-arms"]
+LOOPS = ["four-bar", "five-bar", "kuo-delta"]
 FREE_FREE = np.array([4.730040744862704, 7.853204624095838, 10.995607838001671])
 
 
@@ -60,7 +61,7 @@ def free_bending_frequencies(beam: Beam, plane: int, count: int) -> np.ndarray:
     return np.array(found)
 
 
-@pytest.mark.parametrize("name", [*JOINED, "four-bar", "five-bar", "kuo-delta"])
+@pytest.mark.parametrize("name", [*TREES, *LOOPS])
 def test_every_body_has_the_free_frequencies_of_its_beam(name: str, tmp_path: Path) -> None:
     """M and K as read from each file; twelve modes are nearer than four."""
     elastic = [link for link in skeleton_of(supple.load(name)).links if link.flexible]
@@ -88,7 +89,7 @@ def test_every_body_has_the_free_frequencies_of_its_beam(name: str, tmp_path: Pa
     assert errors[12] < 0.3 * errors[4]
 
 
-@pytest.mark.parametrize("name", JOINED)
+@pytest.mark.parametrize("name", [*TREES, *LOOPS])
 def test_bodies_joined_have_the_certified_frequencies(name: str, tmp_path: Path) -> None:
     out = supple.export(name, "simscape", tmp_path)
     assert out.error < 1e-4
@@ -98,6 +99,25 @@ def test_bodies_joined_have_the_certified_frequencies(name: str, tmp_path: Path)
     assert data["M"].shape == data["K"].shape == data["C"].shape
     rigid = data["K"] @ np.concatenate([np.tile([0, 1, 0, 0, 0, 0], frames), np.zeros(4)])
     assert np.abs(rigid).max() < 1e-6 * np.abs(data["K"]).max()
+
+
+def test_springs_in_joints_act_between_the_bodies(tmp_path: Path) -> None:
+    robot = supple.load("industrial-3").with_({"links.link2.joint.stiffness": 2e5})
+    out = supple.export(robot, "simscape", tmp_path)
+    assert out.error < 1e-4
+    assert any("Springs in the joints of link2" in note for note in out.notes)
+
+
+def test_mat_files_state_their_error_and_repeat_to_the_byte(tmp_path: Path) -> None:
+    contents = []
+    for folder in ("one", "two"):
+        out = supple.export("four-bar", "simscape", tmp_path / folder)
+        contents.append([path.read_bytes() for path in out.files])
+        for path in out.files:
+            about = " ".join(loadmat(path)["about"])
+            assert f"largest relative difference: {out.error:.3g}" in about
+    assert contents[0] == contents[1]
+    assert b"supple" in contents[0][0][:116]
 
 
 def test_fewer_modes_are_farther_off(tmp_path: Path) -> None:
