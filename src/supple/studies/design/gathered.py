@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SuppleError
+from ...values import unit_of
 from .swept import DIMS, UNITS
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ def unit(path: str) -> dict[str, str]:
     head, _, last = path.rpartition(".")
     if head == "theta":
         return {"units": "rad"}
-    lengths = ("length", "depth", "width", "wall", "diameter", "base_radius", "radius")
-    known = "m" if head == "position" or last in lengths else "kg" if last == "mass" else ""
+    known = "m" if head == "position" else unit_of(last)
     return {"units": known} if known else {}
 
 

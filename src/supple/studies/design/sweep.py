@@ -25,6 +25,7 @@ from ...arguments import (
 from ...editing import as_plain_data
 from ...errors import SuppleError
 from ...robot import Robot
+from ...values import unit_of
 from .fingerprint import fingerprint
 from .gathered import (
     checked_reduction,
@@ -356,9 +357,7 @@ def sweep(
         kept = Chunks(out, key, one.as_plain_data())
     answers, stopped = _compute_missing(one, kept, shard, progress, scheduler, workers)
     found, computed_count = _gather(one, kept, answers)
-    for name, slides in architecture_of(robot).motors:
-        if slides and f"theta.{name}" in found.coords:
-            found[f"theta.{name}"].attrs["units"] = "m"
+    _set_units_of_slides(found, robot)
     return found.assign_attrs(
         {
             **{
@@ -371,6 +370,17 @@ def sweep(
             "message": stopped,
         }
     )
+
+
+def _set_units_of_slides(found: xarray.Dataset, robot: Robot) -> None:
+    """Write the units of what varies at joints that slide: metres and newtons, not radians."""
+    sliding_joints = {name for name, slides in architecture_of(robot).motors if slides}
+    for key in map(str, found.coords):
+        words = key.split(".")
+        if words[0] == "theta" and words[-1] in sliding_joints:
+            found[key].attrs["units"] = "m"
+        if words[0] == "links" and words[2:3] == ["joint"] and words[1] in sliding_joints:
+            found[key].attrs["units"] = unit_of(words[-1], sliding=True) or ""
 
 
 def _compute_missing(

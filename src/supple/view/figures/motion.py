@@ -22,7 +22,14 @@ __all__ = ["plot_link_shapes", "plot_response"]
 
 MAX_SHAPES = 6  # links whose shapes are drawn
 MOST = 4  # links drawn; more would not be read
-LEGEND: dict[str, Any] = {"loc": "best", "ncols": 2, "fontsize": 8, "handlelength": 1.2}
+LEGEND: dict[str, Any] = {  # above the panel, where it covers no curve
+    "loc": "lower left",
+    "bbox_to_anchor": (0.0, 1.0),
+    "ncols": 5,
+    "fontsize": 8,
+    "handlelength": 1.2,
+    "borderaxespad": 0.1,
+}
 Line = tuple[str, Any, dict[str, Any]]  # its name, values over time and look
 
 

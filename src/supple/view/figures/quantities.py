@@ -68,7 +68,13 @@ def draw_panels(t: Array, panels: Sequence[Panel], title: str, path: str | Path 
             ax.set_ylabel(panel.label, fontsize=8)
             ax.ticklabel_format(axis="y", scilimits=(-3, 4))
             if len(panel.curves) > 1:
-                ax.legend(loc="best", fontsize=7, ncols=3)
+                ax.legend(  # above the panel, where it covers no curve
+                    loc="lower right",
+                    bbox_to_anchor=(1.0, 1.0),
+                    borderaxespad=0.1,
+                    fontsize=7,
+                    ncols=4,
+                )
         for ax in places[len(shown) :]:
             ax.remove()
         for column in range(columns):

@@ -41,7 +41,7 @@ def plot_stability(found: Stability, path: str | Path | None = None) -> Figure:
             ax.plot(found.t, values, lw=0.9)
             ax.set_ylabel(label)
         for ax, names in zip(axes[2], (("y", "z"), ("x-y", "x-z")), strict=True):
-            ax.legend(ax.get_lines(), names, loc="lower left", ncols=2)
+            ax.legend(ax.get_lines(), names, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
         for ax in axes[-1]:
             ax.set_xlabel("time (s)")
         if found.tip_amplitude.size:
