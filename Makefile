@@ -29,14 +29,14 @@ run: setup ## take the tour; everything it draws and writes goes to tour/
 	$(BIN)/supple tour --out tour
 
 test: setup ## every test but the soak tests, documentation included
-	$(BIN)/python -m pytest -n auto -m "not soak"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not soak"
 
 check: setup ## formatting, lint, types, import layers and the fast tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n auto -m "not slow and not soak"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not soak"
 
 bench: setup ## time supple beside other engines, and write docs/performance.md
 	@$(LOCK) $(MAKE) --no-print-directory bench-environment

@@ -4,6 +4,8 @@ import ast
 import shutil
 import subprocess
 import warnings
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,7 +17,7 @@ from supple.exporters.registry import EXPORTERS
 
 FILES = {"fmu": "arm.fmu", "mujoco": "arm.xml", "sdf": "arm.sdf"}
 
-# what a format may refuse, and the words of its sentence
+# Both names, the formats that refuse them, and words of the refusal.
 GROUND = ("mujoco", "exudyn", "simscape", "urdf", "sdf")
 REFUSED = {
     "ground": (("base", "link2"), GROUND, "'base': that is the ground"),
@@ -26,7 +28,7 @@ REFUSED = {
     "a segment's name": (("a", "a:1"), ("mujoco", "exudyn"), "'a:1'"),
     "a closure's name": (("closure:0", "b"), ("mujoco", "exudyn"), "'closure:0'"),
 }
-HELD = {
+HARMLESS = {
     "quotes": ("a\"b'c`d", "\"'"),
     "comment ends": ("*/int_x;/*", "--><!--"),
     "leading dashes": ("--out", "-"),
@@ -103,17 +105,34 @@ def check_files(to: str, robot: supple.Robot, out: supple.Export) -> None:
                 io.loadmat(path)
 
 
+def skip_without_engine(to: str) -> None:
+    for engine in ("mujoco", "exudyn"):
+        if to == engine:
+            pytest.importorskip(engine)
+
+
+@pytest.fixture(scope="module")
+def plain_frequencies(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], np.ndarray]:
+    """Frequencies (Hz) of the export whose links have ordinary names, one export per format."""
+    robot = supple.load("de-luca-two-link")
+
+    @cache
+    def frequencies(to: str) -> np.ndarray:
+        return exported(robot, to, tmp_path_factory.mktemp("plain")).frequency_hz
+
+    return frequencies
+
+
 @pytest.mark.parametrize("to", list(EXPORTERS))
-@pytest.mark.parametrize("what", list(HELD))
-def test_a_name_changes_no_number(what: str, to: str, tmp_path: Path) -> None:
-    for needed in ("mujoco", "exudyn"):
-        if to == needed:
-            pytest.importorskip(needed)
-    robot = renamed(*HELD[what])
+@pytest.mark.parametrize("what", list(HARMLESS))
+def test_a_name_changes_no_number(
+    what: str, to: str, plain_frequencies: Callable[[str], np.ndarray], tmp_path: Path
+) -> None:
+    skip_without_engine(to)
+    robot = renamed(*HARMLESS[what])
     out = exported(robot, to, tmp_path)
-    plain = exported(supple.load("de-luca-two-link"), to, tmp_path)
-    assert np.array_equal(out.frequency_hz, plain.frequency_hz)
-    check_files(to, robot, exported(robot, to, tmp_path))
+    assert np.array_equal(out.frequency_hz, plain_frequencies(to))
+    check_files(to, robot, out)
 
 
 @pytest.mark.parametrize("to", list(EXPORTERS))
@@ -121,9 +140,7 @@ def test_a_name_changes_no_number(what: str, to: str, tmp_path: Path) -> None:
 def test_a_name_that_a_format_keeps_is_refused_in_one_sentence(
     what: str, to: str, tmp_path: Path
 ) -> None:
-    for needed in ("mujoco", "exudyn"):
-        if to == needed:
-            pytest.importorskip(needed)
+    skip_without_engine(to)
     names, refusing, words = REFUSED[what]
     robot = renamed(*names)
     if to not in refusing:
