@@ -175,6 +175,27 @@ def test_a_short_last_step_changes_no_rate(console: Console, tmp_path: Path, stu
     assert np.max(told["residual_after"]) < 1e-4
 
 
+@pytest.mark.parametrize(
+    "gaps",
+    [
+        np.append(np.tile([1e-5, 8e-3], 100), 1e-5),
+        np.tile([1e-6, 1e-6, 8e-3], 100),
+        np.append(np.full(1000, 1e-6), np.full(100, 8e-3)),
+    ],
+    ids=["10 us, 8 ms", "1 us, 1 us, 8 ms", "1,000 of 1 us"],
+)
+def test_tiny_gaps_set_no_rate(gaps: np.ndarray) -> None:
+    """Gaps of 10 us between those of 8 ms asked for 100,000 samples/s: the typical gap counts."""
+    t = np.append(0.0, np.cumsum(gaps))
+    move = supple.PointToPoint([0.0], [1.0], t[-1], "quintic")
+    with pytest.warns(supple.TrajectoryWarning, match="resampled by splines at 12"):
+        found = supple.shape(supple.Samples(t, move(t)[0]), "zvd", 7.2, 0.02)
+    assert found.rate == pytest.approx(125, rel=0.01)
+    assert found.residual_after[0, 0] < 1e-4 * found.residual_before[0, 0]
+    again = found.before.at(t)[0]
+    assert np.abs(again - move(t)[0]).max() < 1e-6
+
+
 def test_sparse_way_points_are_told_the_truth() -> None:
     """Twelve points of a planner: what is told is what a spline through the samples leaves."""
     from scipy.integrate import solve_ivp

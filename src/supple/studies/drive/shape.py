@@ -40,7 +40,9 @@ __all__ = ["ShapedMove", "scheduled", "shape"]
 
 Array = NDArray[np.float64]
 USUAL_RATE = 1000.0  # samples per second of a Trajectory
-SAME_TIME_FRACTION = 0.01  # of the usual gap: samples closer than that are one
+SAME_TIME_FRACTION = 0.01  # of the typical gap: samples closer than that are one
+SHORT_GAP = 0.1  # of the gaps of the answer: shorter ones are reported
+MOST_STUBS = 2  # short gaps that are not worth a word
 MIN_SAMPLES_PER_PERIOD = 10  # samples to a period: fewer are way-points
 RESAMPLED_PER_PERIOD = 50  # samples to a period that way-points are given
 MUCH_SLOWER = 4.0  # times: a move that limits slow down so much may have other units
@@ -77,7 +79,8 @@ class ShapedMove(TrajectoryWithDetails, Answer):
     residual_before, residual_after : ndarray
         Predicted vibration (modes, joints) that each joint's command leaves in each mode, in units
         of the joint. With a robot, for the frequency as it changes along the path. Computed for
-        playback by straight lines and by cubic splines; the larger value counts.
+        playback by straight lines and by cubic splines at rest at both ends; the larger value
+        counts.
     tip_before, tip_after : ndarray or None
         The same as displacement of the robot's tip at the end of the move, (modes, joints), m.
     """
@@ -127,41 +130,68 @@ class ShapedMove(TrajectoryWithDetails, Answer):
         return np.abs(v).max(axis=0), np.abs(a).max(axis=0, initial=0.0)
 
 
+def typical_gap(times: Array) -> float:
+    """Return the gap between samples that counts: a tenth of the time lies in shorter ones.
+
+    Weighted by time, so that any number of tiny gaps between the real ones does not matter.
+    """
+    gaps = np.sort(np.diff(times))
+    time_in_shorter = np.cumsum(gaps)
+    tenth = 0.1 * time_in_shorter[-1]
+    return float(gaps[np.searchsorted(time_in_shorter, tenth)])
+
+
 def without_stubs(move: Samples) -> Samples:
-    """Return samples without those that follow another by less than STUB of the usual gap."""
-    gaps = np.diff(move.t)
-    usual = float(np.median(gaps))
-    short = np.append(False, gaps < SAME_TIME_FRACTION * usual)
-    if not short.any():
+    """Return samples without those that nearly coincide with the one before them.
+
+    They are nearer than SAME_TIME_FRACTION of the typical gap. The first and the last sample stay.
+    """
+    closest = SAME_TIME_FRACTION * typical_gap(move.t)
+    if not (np.diff(move.t) < closest).any():
         return move
-    if short[-1]:  # where the move ends is kept; the one before it goes
-        short[-1] = False
-        short[-2] = len(short) > 2
-    v = move.velocities
+    kept = [0]
+    for index, time in enumerate(move.t[1:-1].tolist(), start=1):
+        if time - move.t[kept[-1]] >= closest:
+            kept.append(index)
+    last = len(move.t) - 1
+    if len(kept) > 1 and move.t[last] - move.t[kept[-1]] < closest:
+        kept.pop()
+    kept.append(last)
+    velocities = move.velocities
     return replace(
         move,
-        t=move.t[~short],
-        positions=move.positions[~short],
-        velocities=None if v is None else v[~short],
+        t=move.t[kept],
+        positions=move.positions[kept],
+        velocities=None if velocities is None else velocities[kept],
     )
 
 
 def usual_rate(move: Trajectory, highest_hz: float) -> float:
     """Return the samples per second of a shaped move: those of its samples where they are enough.
 
-    Samples at even times but for a few short gaps keep their rate. Way-points, with fewer than
-    SPARSE samples to a period of the highest mode that is shaped for, are joined by splines and get
-    a whole multiple of theirs, DENSE to a period. Of a Trajectory 1000.
+    Samples at uneven times get the rate of their typical gap. Way-points, with fewer than
+    MIN_SAMPLES_PER_PERIOD samples to a period of the highest mode that is shaped for, are joined by
+    splines and get a whole multiple of theirs, RESAMPLED_PER_PERIOD to a period. Of a Trajectory
+    1000.
     """
     if not isinstance(move, Samples):
         return USUAL_RATE
-    gaps = np.diff(without_stubs(move).t)
-    own = 1 / float(np.quantile(gaps, 0.1))
+    times = without_stubs(move).t
+    gaps = np.diff(times)
     even = np.ptp(gaps) <= 1e-4 * gaps.mean() + 8 * np.spacing(move.begin + move.duration)
-    own = 1 / float(gaps.mean()) if even else own
-    if own >= MIN_SAMPLES_PER_PERIOD * highest_hz:
-        return own
-    return own * float(np.ceil(RESAMPLED_PER_PERIOD * highest_hz / own))
+    own = 1 / (float(gaps.mean()) if even else typical_gap(times))
+    if own < MIN_SAMPLES_PER_PERIOD * highest_hz:
+        own = own * float(np.ceil(RESAMPLED_PER_PERIOD * highest_hz / own))
+    all_gaps = np.diff(move.t)
+    short_gaps = int((all_gaps < SHORT_GAP / own).sum())
+    if short_gaps > MOST_STUBS:
+        warnings.warn(
+            f"the samples are {all_gaps.min():.3g} to {all_gaps.max():.3g} s apart: they are "
+            f"resampled by splines at {own:.4g} Hz; give another rate if that is not meant",
+            TrajectoryWarning,
+            stacklevel=4,
+        )
+    return own
 
 
 def resample(move: Trajectory, rate: float, slowed: float = 1.0) -> Samples:
@@ -304,8 +334,9 @@ def shape(
     servo : Controller, optional
         Controller that holds the robot's motors. Default: motors are locked.
     rate : float, optional
-        Samples per second of the answer. Default: that of the samples; for way-points with fewer
-        than ten per period of the mode, a multiple of it with fifty per period.
+        Samples per second of the answer. Default: that of the samples, of their typical gap if
+        they are uneven; for way-points with fewer than ten per period of the mode, a multiple of
+        it with fifty per period.
     speed_limit, acceleration_limit : float or sequence, optional
         Limits of the coordinates, one value or one per coordinate. The move is stretched in time
         until the shaped move respects them. Default: the robot's own speed limits.
