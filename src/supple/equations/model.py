@@ -173,6 +173,11 @@ class Model(Immutable):
         The bias is a quadratic form of the rates, h_i = sum_jk c_ijk qd_j qd_k with symmetric
         Christoffel symbols c_ijk, and C_ij = sum_k c_ijk qd_k. A column of C is therefore the
         difference of two biases, exactly: C e_j = (h(qd + e_j) - h(qd - e_j)) / 4.
+
+        Where loops take away what a coordinate moves in the tree, the same part of the digits goes
+        with it: the platform of the library's hexapod counts 130,000 kg m2 in the torsion of the
+        rod it hangs on, of which 0.6 are left, and M' - 2 C is skew to 1e-11 of M' instead of
+        1e-15 (to 1e-13 in coordinates of equal inertia).
         """
         positions = self._array("q", q)
         rates = self._array("qd", qd)

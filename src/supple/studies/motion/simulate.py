@@ -71,6 +71,7 @@ LATE = 0.05  # rad of vibration at the end of a run, of a step that was given
 CLOSED = 3e-4  # of the energy exchanged: a balance more open than this halves a step of our own
 MOST_STEPS = 3e8  # of one run: some minutes to an hour
 TRIES = 5
+LEAST_PART = 0.02  # of a step: what the next one has at least, however open the balance was
 LEAST_LOOKS = 100  # for dead points in a run
 LOOK_PHASE = 0.9  # rad of the joints' motion between two looks for dead points
 LONGER = 1.3  # times the step that the motion asks for: a longer one is made again
@@ -150,7 +151,8 @@ def simulate(
         or a CSV file.
     tolerance : float, optional
         Relative error of a step of ``adams`` and ``bdf``, by default 1e-9; ``gauss`` and ``magnus``
-        take shorter steps for a finer one.
+        take shorter steps for a finer one. Methods of fixed steps shorten theirs until the power
+        balance closes to it (by default 3e-4), as a part of the energy exchanged; five tries.
     limits : bool
         End the simulation when a joint reaches its limit.
     progress : bool, optional
@@ -273,7 +275,9 @@ def _by_own_steps(
     """
     step = _own_step(plan, stepper, spectrum)
     given = tolerance is not None and not math.isfinite(step)
-    closed = min(CLOSED, 1e3 * (tolerance or 1.0)) if isinstance(plan.tau, Feedback) else CLOSED
+    closed = CLOSED  # part of the energy exchanged by which the power balance may stay open
+    if tolerance is not None:
+        closed = min(CLOSED, 1e3 * tolerance if isinstance(plan.tau, Feedback) else tolerance)
     once = plan.drive is not None or given or not plan.model.reading.balances_energy
     rigid = math.isfinite(step) and not once and _does_not_vibrate(plan, spectrum)
     before: Response | None = None  # the run with twice this step
@@ -301,6 +305,13 @@ def _by_own_steps(
             break
         before = found if closes and slow_enough else None
         shorter = step / 4 if blew else step / 2
+        law = isinstance(plan.tau, Feedback)
+        if slow_enough and not (blew or closes or law) and closed < CLOSED:
+            # What a step loses falls with its length to the power order + 1: at once to the
+            # tolerance, with some margin, and not by halves
+            power = 1 / ((stepper.order or 1) + 1)
+            needed_part = 0.8 * (closed / found.openness) ** power
+            shorter = step * max(LEAST_PART, min(0.5, needed_part))
         step = shorter if slow_enough else min(shorter, needed)
         plan = replace(plan, tolerance=plan.tolerance / 10)  # of those without a step
     for item in caught:
