@@ -111,37 +111,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--strict", action="store_true", help="a missed goal fails the run, too")
     parser.add_argument("--page", type=Path, help="write the page and its pictures here, too")
-    asked = parser.parse_args(arguments)
-    names = chosen(asked.names)
+    options = parser.parse_args(arguments)
+    names = chosen(options.names)
     before = surroundings()
-    say = (lambda *_: None) if asked.json else lambda *words: print(*words, flush=True)
-    say(f"Median of {3 if asked.quick else 5} rounds, one thread. {before}\n")
+
+    def say(*words: object) -> None:
+        if not options.json:
+            print(*words, flush=True)
+
+    say(f"Median of {3 if options.quick else 5} rounds, one thread. {before}\n")
     reports = {}
     faults = {}
     for name in names:
-        reports[name], fault = attempt(name, asked.quick)
-        faults |= {name: fault} if fault else {}
+        reports[name], fault = attempt(name, options.quick)
+        if fault:
+            faults[name] = fault
         report = reports[name]
-        say(f"[{name}] {report.text() if report else 'FAILED' + chr(10) + fault}\n")
+        outcome = report.text() if report else f"FAILED\n{fault}"
+        say(f"[{name}] {outcome}\n")
     after = surroundings()
     say("\n".join(summary(reports)), f"\nload at the end {after['load']}")
-    told = {name: report.document() for name, report in reports.items() if report}
+    documents = {name: report.document() for name, report in reports.items() if report}
     run = {
         **before,
         "load_after": after["load"],
-        "quick": asked.quick,
-        "benches": told,
+        "quick": options.quick,
+        "benches": documents,
         "failed": faults,
     }
-    if asked.json:
+    if options.json:
         print(json.dumps(run))
-    if asked.page is not None:
-        pictures(run, asked.page.with_suffix(""))
-        asked.page.write_text(page(run, asked.page.stem), encoding="utf-8")
-        say(f"written: {asked.page}")
-    wrong = bool(faults) or not all(report.right for report in reports.values() if report)
-    missed = any(not goal.met for report in reports.values() if report for goal in report.goals)
-    return int(wrong or (asked.strict and missed))
+    if options.page is not None:
+        pictures(run, options.page.with_suffix(""))
+        options.page.write_text(page(run, options.page.stem), encoding="utf-8")
+        say(f"written: {options.page}")
+
+    wrong = bool(faults)
+    missed = False
+    for report in reports.values():
+        if report:
+            wrong = wrong or not report.right
+            missed = missed or any(not goal.met for goal in report.goals)
+    return int(wrong or (options.strict and missed))
 
 
 if __name__ == "__main__":

@@ -45,8 +45,10 @@ def served(*words: str) -> Iterator[str]:
     try:
         yield json.loads(process.stdout.readline())["url"]
     finally:
-        # Ctrl-C, where a process can be sent one
-        process.send_signal(signal.SIGINT) if os.name == "posix" else process.terminate()
+        if os.name == "posix":
+            process.send_signal(signal.SIGINT)  # Ctrl-C
+        else:
+            process.terminate()
         process.communicate(timeout=20)
 
 
@@ -58,28 +60,28 @@ def browser_timings(
         from playwright.sync_api import sync_playwright
     except ImportError:
         return "frames and slider in a browser (playwright is not installed)"
-    if (found := chromium()) is None:
+    executable = chromium()
+    if executable is None:
         return "frames and slider in a browser (no chromium here)"
+    timings = {}
     with sync_playwright() as playwright, TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         try:
-            frames = {
-                name: _frames(browser, Path(folder), text, repeats) for name, text in pages.items()
-            }
+            for name, text in pages.items():
+                timings[f"frame of the {name}"] = _frames(browser, Path(folder), text, repeats)
             with served("industrial-3", "--at", "0,45deg,45deg") as url:
-                sliders, told = drag_timings(browser, url, repeats)
+                sliders, shown = drag_timings(browser, url, repeats)
         finally:
             browser.close()
-    timings = {f"frame of the {name}": timing for name, timing in frames.items()}
-    return {**timings, **sliders}, told
+    return {**timings, **sliders}, shown
 
 
 def _frames(browser: Any, folder: Path, text: str, repeats: int) -> Timing:
     """Seconds a frame, the median of sixty in each round."""
-    place = folder / "page.html"
-    place.write_text(text, encoding="utf-8")
+    path = folder / "page.html"
+    path.write_text(text, encoding="utf-8")
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto(place.as_uri())
+    page.goto(path.as_uri())
     page.evaluate(FRAMES)
     rounds = tuple(1e-3 * median(page.evaluate(FRAMES)) for _ in range(repeats))
     page.close()

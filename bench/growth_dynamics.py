@@ -155,7 +155,7 @@ def serve(kind: str, n: int) -> None:
     print(json.dumps(["0.1 s of motion", process_time() - begin]), flush=True)
 
 
-def asked(kind: str, n: int) -> dict[str, float]:
+def answers_of_process(kind: str, n: int) -> dict[str, float]:
     """Answers of the process of one size; what it did not reach in time is missing."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "bench.growth_dynamics", kind, str(n)]
@@ -173,10 +173,13 @@ def asked(kind: str, n: int) -> dict[str, float]:
 def bench(quick: bool, kind: str) -> Report:
     """Ask all sizes of one kind, from the smallest on."""
     word = "loops" if kind == "loops" else "links"
-    sizes = {"loops": (LOOPS, QUICK_LOOPS)}.get(kind, (LINKS, QUICK_LINKS))[int(quick)]
+    if kind == "loops":
+        sizes = QUICK_LOOPS if quick else LOOPS
+    else:
+        sizes = QUICK_LINKS if quick else LINKS
     found: dict[int, dict[str, float]] = {}
     for n in sizes:
-        found[n] = asked(kind, n)
+        found[n] = answers_of_process(kind, n)
         if PARTS[-1] not in found[n]:
             break
     rows: list[Row] = []

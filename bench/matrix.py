@@ -82,12 +82,12 @@ def questions(name: str) -> Iterator[tuple[str, Callable[[], Any]]]:
             lambda c=controller: supple.simulate(model, controller=c, trajectory=move),
         )
     yield "run, python law", lambda: supple.simulate(model, controller=law, trajectory=move)
-    led = move  # of a Delta the platform is led
+    path = move  # of a Delta, a path of its platform
     if name == "kuo-delta":
-        led = supple.PointToPoint([0.05, 0.0, 0.6], [-0.03, 0.02, 0.61], MOTION)
-    yield "follow", lambda: supple.follow(robot, led, elements=1)
-    yield "compensate", lambda: supple.compensate(robot, led)
-    yield "settled", lambda: supple.settled(robot, led)
+        path = supple.PointToPoint([0.05, 0.0, 0.6], [-0.03, 0.02, 0.61], MOTION)
+    yield "follow", lambda: supple.follow(robot, path, elements=1)
+    yield "compensate", lambda: supple.compensate(robot, path)
+    yield "settled", lambda: supple.settled(robot, path)
 
 
 def memory() -> float:
@@ -112,7 +112,7 @@ def serve(name: str) -> None:
         print(json.dumps([question, times, memory(), fault]), flush=True)
 
 
-def asked(name: str) -> tuple[list[tuple[str, list[float], float, str]], bool]:
+def answers_of_process(name: str) -> tuple[list[tuple[str, list[float], float, str]], bool]:
     """Answers of a process that asks one robot, and whether it ended by itself."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "bench.matrix", name]
@@ -134,7 +134,7 @@ def bench(quick: bool) -> Report:
     slowest = 0.0
     largest = 0.0
     for name in QUICK_ROBOTS if quick else ROBOTS:
-        answers, ended = asked(name)
+        answers, ended = answers_of_process(name)
         if not ended:
             notes.append(f"{name} was ended after {LONGEST} s: its last rows are missing")
         for question, times, megabytes, fault in answers:
@@ -149,8 +149,8 @@ def bench(quick: bool) -> Report:
             first, second = times
             more = {"second call": f"{second:.3g} s", "memory": f"{megabytes:.0f} MB"}
             data = {"second_seconds": second, "megabytes": megabytes}
-            rows.append(Row(label, Timing((first,), (first,)), first / rows[0].timing.seconds
-                            if rows else 1.0, more, data))  # fmt: skip
+            ratio = first / rows[0].timing.seconds if rows else 1.0
+            rows.append(Row(label, Timing((first,), (first,)), ratio, more, data))
         checks.append(Check(f"{name} was asked at least for its modes", len(answers) > 2))
     goals = [
         Goal("slowest run under a Python law, times real time", PYTHON_LAW, slowest, seconds=False),

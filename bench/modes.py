@@ -67,11 +67,9 @@ class Case:
     def _goals(self, timings: dict[str, Timing], errors: dict[str, Any], batch: int) -> list[Goal]:
         peers = {name: t for name, t in timings.items() if not name.startswith("supple")}
         precise = [t for name, t in peers.items() if abs(errors[name]).max() <= PRECISE]
-        goals = (
-            [Goal(f"exact, batch of {batch}", self.goal, timings[EXACT].seconds)]
-            if self.goal
-            else []
-        )
+        goals = []
+        if self.goal:
+            goals.append(Goal(f"exact, batch of {batch}", self.goal, timings[EXACT].seconds))
         fastest = max(timings[EXACT].over(t) for t in peers.values())
         goals.append(
             Goal("exact batch over the fastest peer, however inaccurate", 1.0, fastest, False)
@@ -107,27 +105,43 @@ def ours(robot: supple.SerialRobot, many: np.ndarray, few: np.ndarray) -> dict[s
 
 def contestants(arm: PlainArm, few: np.ndarray) -> tuple[dict[str, Contestant], list[str]]:
     """Return the peers on the same poses, and which of them are not there."""
-    made: dict[str, Any] = {f"scipy, {n} cubic per link": ScipyArm(arm, n) for n in MESHES}
-    made |= {f"scipy, 1 of degree {p} per link": ScipyArm(arm, degree=p) for p in DEGREES}
+    models: dict[str, Any] = {}
+    for elements in MESHES:
+        models[f"scipy, {elements} cubic per link"] = ScipyArm(arm, elements)
+    for degree in DEGREES:
+        models[f"scipy, 1 of degree {degree} per link"] = ScipyArm(arm, degree=degree)
+    missing = []
     ops = opensees()
-    if ops is not None:
-        made |= {f"OpenSeesPy, {n} cubic per link": OpenSeesArm(ops, arm, n) for n in MESHES}
-    found = {k: Contestant(lambda v=v: v.batch(few), len(few)) for k, v in made.items()}
-    return found, [] if ops is not None else ["OpenSeesPy (not installed, or it does not load)"]
+    if ops is None:
+        missing.append("OpenSeesPy (not installed, or it does not load)")
+    else:
+        for elements in MESHES:
+            models[f"OpenSeesPy, {elements} cubic per link"] = OpenSeesArm(ops, arm, elements)
+    racers = {}
+    for name, model in models.items():
+        racers[name] = Contestant(lambda model=model: model.batch(few), len(few))
+    return racers, missing
 
 
 def columns(errors: dict[str, np.ndarray], width: float) -> dict[str, dict[str, str]]:
     """Errors of the first, fifth and tenth mode, and the worst of all."""
-    told = {}
+    found = {}
     for name, error in errors.items():
-        worst = abs(error).max(axis=0)
-        values = (worst[0], worst[4], worst[-1], worst.max())
-        told[name] = dict(
-            zip(("mode 1", "mode 5", "mode 10", "worst"), map("{:.0e}".format, values), strict=True)
-        )
+        worst_by_mode = abs(error).max(axis=0)
+        found[name] = {
+            "mode 1": f"{worst_by_mode[0]:.0e}",
+            "mode 5": f"{worst_by_mode[4]:.0e}",
+            "mode 10": f"{worst_by_mode[-1]:.0e}",
+            "worst": f"{worst_by_mode.max():.0e}",
+        }
     for name in (EXACT, SINGLE):
-        told[name] = dict.fromkeys(told[name], "") | {"worst": f"<{width:.0e} certified"}
-    return told
+        found[name] = {
+            "mode 1": "",
+            "mode 5": "",
+            "mode 10": "",
+            "worst": f"<{width:.0e} certified",
+        }
+    return found
 
 
 def data(errors: dict[str, np.ndarray]) -> dict[str, dict[str, Any]]:
@@ -147,8 +161,9 @@ def checks(errors: dict[str, np.ndarray], width: float, tolerance: float) -> lis
     for engine in ("supple elements", "scipy", "OpenSeesPy"):
         meshes = [errors.get(f"{engine}, {n} cubic per link") for n in MESHES]
         if all(mesh is not None for mesh in meshes):
-            worst = [abs(mesh).max() for mesh in meshes]
-            falling = worst[0] > worst[1] > worst[2] and min(mesh.min() for mesh in meshes) > -1e-6
+            coarse, middle, fine = (abs(mesh).max() for mesh in meshes)
+            from_above = min(mesh.min() for mesh in meshes) > -1e-6
+            falling = coarse > middle > fine and from_above
             found.append(Check(f"{engine} falls to the exact answer from above", falling))
     return found
 

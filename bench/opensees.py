@@ -60,7 +60,10 @@ class OpenSeesArm:
 
     def omega(self, theta: np.ndarray, count: int = 10, solver: str = "") -> np.ndarray:
         """Build the arm at a pose and return its lowest natural frequencies."""
-        (self._planar if self.arm.planar else self._spatial)(theta)
+        if self.arm.planar:
+            self._planar(theta)
+        else:
+            self._spatial(theta)
         squares = np.array(self.ops.eigen(solver or self.solver, count))
         return np.sqrt(np.where(squares > 0, squares, np.nan))
 
@@ -79,45 +82,44 @@ class OpenSeesArm:
     def _planar(self, theta: np.ndarray) -> None:
         """A = 1, E = EA and so on: with I/A from EI/EA rotary inertia comes out as rho I."""
         ops = self._start(2, 3)
+        ops.geomTransf("Linear", 1)
         node = 0
         x = 0.0
         y = 0.0
-        n = self.elements
-        ops.geomTransf("Linear", 1)
-        angles = np.cumsum(theta)
-        for b, (mass, inertia), c, s in zip(
-            self.arm.beams,
-            self.arm.tips,
-            np.cos(angles).tolist(),
-            np.sin(angles).tolist(),
-            strict=True,
-        ):
-            numbers = (b.EA, b.kGA[0], 1.0, b.EI[0] / b.EA, 1.0, 1, "-mass", b.m, "-cMass")
-            for _ in range(n):
+        angle = 0.0  # of the link to the x axis
+        for beam, tip, joint_angle in zip(self.arm.beams, self.arm.tips, theta, strict=True):
+            angle += float(joint_angle)
+            dx = np.cos(angle).item() * beam.L / self.elements
+            dy = np.sin(angle).item() * beam.L / self.elements
+            section = (beam.EA, beam.kGA[0], 1.0, beam.EI[0] / beam.EA, 1.0)
+            for _ in range(self.elements):
                 node += 1
-                x = x + c * b.L / n
-                y = y + s * b.L / n
+                x += dx
+                y += dy
                 ops.node(node, x, y)
-                ops.element("ElasticTimoshenkoBeam", node, node - 1, node, *numbers)
-            ops.mass(node, mass, mass, inertia)
+                ops.element("ElasticTimoshenkoBeam", node, node - 1, node, *section, 1,
+                            "-mass", beam.m, "-cMass")  # fmt: skip
+            tip_mass, tip_inertia = tip
+            ops.mass(node, tip_mass, tip_mass, tip_inertia)
 
     def _spatial(self, theta: np.ndarray) -> None:
         ops = self._start(3, 6)
+        rotations = self.arm.turns(theta)
         node = 0
-        p = np.zeros(3)
+        position = np.zeros(3)
         R = np.eye(3)
-        n = self.elements
-        turns = self.arm.turns(theta)
-        for i, (b, (mass, inertia)) in enumerate(zip(self.arm.beams, self.arm.tips, strict=True)):
-            R = R @ turns[i]
+        for i, (beam, tip) in enumerate(zip(self.arm.beams, self.arm.tips, strict=True)):
+            R = R @ rotations[i]
             ops.geomTransf("Linear", i + 1, *R[:, 2].tolist())
-            G = b.GJ * b.m / b.rIp  # so that the polar inertia m J / A comes out as rho I_p
-            areas = (b.kGA[0] / G, b.kGA[1] / G)
-            sections = (b.EA, G, 1.0, b.GJ / G, b.EI[1] / b.EA, b.EI[0] / b.EA, *areas)
-            for _ in range(n):
+            G = beam.GJ * beam.m / beam.rIp  # so that the polar inertia m J / A is rho I_p
+            inertias = (beam.GJ / G, beam.EI[1] / beam.EA, beam.EI[0] / beam.EA)
+            shear_areas = (beam.kGA[0] / G, beam.kGA[1] / G)
+            section = (beam.EA, G, 1.0, *inertias, *shear_areas)
+            for _ in range(self.elements):
                 node += 1
-                p = p + R[:, 0] * (b.L / n)
-                ops.node(node, *p.tolist())
-                ops.element("ElasticTimoshenkoBeam", node, node - 1, node, *sections, i + 1,
-                            "-mass", b.m, "-cMass")  # fmt: skip
-            ops.mass(node, mass, mass, mass, inertia, inertia, inertia)
+                position = position + R[:, 0] * (beam.L / self.elements)
+                ops.node(node, *position.tolist())
+                ops.element("ElasticTimoshenkoBeam", node, node - 1, node, *section, i + 1,
+                            "-mass", beam.m, "-cMass")  # fmt: skip
+            tip_mass, tip_inertia = tip
+            ops.mass(node, *[tip_mass] * 3, *[tip_inertia] * 3)

@@ -59,15 +59,14 @@ PICTURES = {
 
 def table(document: Mapping[str, Any]) -> list[str]:
     """Return the rows of a report as a Markdown table: name, time, spread, ratio."""
-    from .report import told
+    from .report import format_seconds
 
     lines = ["| " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * (len(COLUMNS) - 1) + "|"]
     for row in document["rows"]:
         rounds = row["cpu_seconds"] if row["clock"] == "processor" else row["wall_seconds"]
         spread = (max(rounds) - min(rounds)) / row["seconds"] if row["seconds"] else 0.0
-        lines.append(
-            f"| {row['name']} | {told(row['seconds'])} | {spread:.0%} | {row['ratio']:.3g} |"
-        )
+        time = format_seconds(row["seconds"])
+        lines.append(f"| {row['name']} | {time} | {spread:.0%} | {row['ratio']:.3g} |")
     return lines
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from .timing import Timing
 
-__all__ = ["Check", "Goal", "Report", "Row", "rows_of", "told"]
+__all__ = ["Check", "Goal", "Report", "Row", "format_seconds", "rows_of"]
 
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
-def told(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """A time with three digits and the unit that suits it."""
     size, unit = next((u for u in UNITS if seconds >= 0.9995 * u[0]), UNITS[-1])
     return f"{seconds / size:.3g} {unit}"
@@ -44,7 +44,7 @@ class Goal:
         return self.value <= self.limit
 
     def line(self) -> str:
-        show = told if self.seconds else "{:.3g}".format
+        show = format_seconds if self.seconds else "{:.3g}".format
         verdict = "pass" if self.met else "MISS"
         return f"{verdict}  {self.text}: {show(self.value)}, goal {show(self.limit)}"
 
@@ -96,7 +96,7 @@ class Report:
         for row in self.rows:
             mark = " *" if row.timing.disturbed else ""
             numbers = [
-                told(row.timing.seconds) + mark,
+                format_seconds(row.timing.seconds) + mark,
                 f"{row.timing.spread:.0%}",
                 f"{row.ratio:.3g}",
             ]

@@ -70,11 +70,11 @@ def drag_timings(browser: Any, url: str, repeats: int) -> tuple[dict[str, Timing
 
     The median of five moves in each round.
     """
-    moves, told = drag(browser, url, 5 * repeats)
+    moves, shown = drag(browser, url, 5 * repeats)
     rows = {STUDIO: "own", NUMBERS: "numbers", PICTURE: "pose", SHAPE: "shape", RASTER: "raster"}
     return {
         name: _by_fives([1e-3 * move[key] for move in moves]) for name, key in rows.items()
-    }, told
+    }, shown
 
 
 def drag(browser: Any, url: str, count: int) -> tuple[list[dict[str, float]], dict[str, Any]]:
@@ -90,7 +90,7 @@ def drag(browser: Any, url: str, count: int) -> tuple[list[dict[str, float]], di
     page.wait_for_timeout(1500)
     moves = _moves(page, count)
     page.wait_for_timeout(300)
-    told = {
+    shown = {
         "rate": float(page.evaluate(RATE)),
         "angle": float(page.locator("[data-role=here]").get_attribute("data-x")),
         "hertz": page.locator("[data-role=hertz]").evaluate_all(
@@ -98,7 +98,7 @@ def drag(browser: Any, url: str, count: int) -> tuple[list[dict[str, float]], di
         ),
     }
     page.close()
-    return moves, told
+    return moves, shown
 
 
 def _moves(page: Any, count: int) -> list[dict[str, float]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 import supple
 
-from .report import Check, Goal, Report, rows_of, told
+from .report import Check, Goal, Report, format_seconds, rows_of
 from .timing import Contestant, measure
 
 __all__ = ["BENCHES"]
@@ -72,7 +72,8 @@ def bench(quick: bool) -> Report:
         [Goal("1 s of the RRP run by the default call", 0.1, seconds)],
         checks,
         [
-            f"the default is {default.method}; the first call, functions made, took {told(first)}",
+            f"the default is {default.method}; the first call, functions made, took "
+            f"{format_seconds(first)}",
             f"a sliding link costs {cost:.2f} times a fixed one of the same size in the forward "
             f"dynamics, {whole:.2f} times in a run by adams",
         ],

@@ -128,9 +128,10 @@ def test_loops_begin_where_forward_finds_them() -> None:
         trajectory=theta,
         theta0=theta,
         q0="static",
-        duration=0.05,
+        duration=0.015,  # fifteen periods; a torque of another branch moves the tip in the first
     )
-    np.testing.assert_allclose(held.tip, held.tip[:1].repeat(len(held.t), 0), atol=1e-9)
+    at_start = held.tip[:1].repeat(len(held.t), 0)
+    np.testing.assert_allclose(held.tip, at_start, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", MOVES)

@@ -74,11 +74,11 @@ def test_the_rigid_frame_of_a_delta_by_both_methods():
     run = supple.follow(robot, path, elements=1, **options)
     model = supple.build(robot, supple.FiniteElements(1), stiffening=True)
     other = supple.follow(model, path, **options)
+    drawn = fields(run, samples=1000, points=3)
     for link, fraction in (("upper2", 1.0), ("lower1", 0.5)):
         ours = run.deflection(link, fraction, frame="rigid")
         theirs = other.deflection(link, fraction, frame="rigid")
         assert np.abs(ours - theirs).max() < 2e-4 * np.abs(ours).max()
-        drawn = fields(run, samples=1000, points=3)
         motion = drawn.motion[:, drawn.names.index(link), round(2 * fraction), :3]
         assert motion == pytest.approx(ours, abs=1e-12)
 

@@ -9,10 +9,10 @@ from bench.arms import SPATIAL, plain, poses, rotation
 from bench.growth import arm, exponent
 from bench.opensees import OpenSeesArm, opensees
 from bench.page import INTRODUCTION, PICTURES, page, table
-from bench.report import Check, Goal, Report, rows_of, told
+from bench.report import Check, Goal, Report, format_seconds, rows_of
 from bench.scipy_beams import ScipyArm
 from bench.timing import Contestant, Timing, measure
-from bench.visits import visited
+from bench.visits import modules_by_robot
 
 import supple
 from supple.architectures.serial import place
@@ -43,7 +43,7 @@ def test_verdicts_are_honest() -> None:
     assert Goal("speed", 50e-6, 51e-6).line() == "MISS  speed: 51 us, goal 50 us"
     assert Goal("speed", 50e-6, 49e-6).met
     assert not Report("t", "call", checks=[Check("a", True), Check("b", False)]).right
-    assert [told(x) for x in (1.5, 2e-3, 3e-6, 4e-9)] == ["1.5 s", "2 ms", "3 us", "4 ns"]
+    assert [format_seconds(x) for x in (1.5, 2e-3, 3e-6, 4e-9)] == ["1.5 s", "2 ms", "3 us", "4 ns"]
 
 
 @pytest.mark.parametrize("name", ARMS, ids=IDS)
@@ -191,17 +191,15 @@ CLOSURES |= {"kernels.elimination", "kernels.jets"}
 @pytest.mark.filterwarnings("ignore")
 def test_a_run_visits_the_same_modules_for_every_family_apart_from_closures() -> None:
     """Beyond what all have in common: the family's own, closures, and the method of the steps."""
-    for name in FAMILY:
-        visited(name, 0.1)
-    each = {name: visited(name, 0.2) for name in FAMILY}
-    common = set.intersection(*each.values())
+    modules = modules_by_robot(FAMILY)
+    common = set.intersection(*modules.values())
     assert len(common) > 60
-    for name, found in each.items():
-        beyond = FAMILY[name] | (OPEN if name == "de-luca-two-link" else CLOSURES)
-        beyond |= {"integration.steppers"}
-        others = [
-            module
-            for module in found - common
-            if not any(module == own or module.startswith(f"{own}.") for own in beyond)
-        ]
+    for name, visited in modules.items():
+        family = OPEN if name == "de-luca-two-link" else CLOSURES
+        allowed = FAMILY[name] | family | {"integration.steppers"}
+        others = []
+        for module in visited - common:
+            packages = [module[:end] for end in range(len(module)) if module[end] == "."]
+            if not allowed.intersection([module, *packages]):
+                others.append(module)
         assert not others, f"{name}: {others}"
