@@ -191,17 +191,8 @@ def read_text_table(path: str) -> RawTable:
     raw = read_bytes(path, TABLE_LIMIT + 1)
     if len(raw) > TABLE_LIMIT:
         raise SuppleError(f"{path} holds more than {TABLE_LIMIT // 10**6} MB: split it")
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        if b"\0" in raw[:4096]:
-            raise SuppleError(
-                f"{path} is neither text nor a known format ({', '.join(READERS)}): export it as "
-                "CSV"
-            ) from None
-        text = raw.decode("latin-1")
-    head = io.StringIO(text)
-    lines = list(islice(head, HEADER_LINES))
+    encoding = _text_encoding(path, raw)
+    lines = list(islice(_text_lines(raw, encoding), HEADER_LINES))
     start, separator = _first_numbers(path, lines)
     width = len(_cells(lines[start], separator))
     if width > MOST_COLUMNS:
@@ -224,27 +215,56 @@ def read_text_table(path: str) -> RawTable:
         if name in names[:k]:
             names[k] = f"{name} ({k + 1})"
 
-    numbers = "".join(lines[start:]) + head.read()
     decimal_comma = separator == ";" and "," in lines[start]
-    columns = None if decimal_comma else _plain_columns(numbers, separator, names)
+    columns = None
+    if not decimal_comma:
+        columns = _plain_columns(_text_lines(raw, encoding, start), separator, names)
     if columns is None:
+        numbers = _text_lines(raw, encoding, start)
         columns = _patchy_columns(path, numbers, separator, names, decimal_comma)
-    told = RATE.search("".join(lines[:start]))
+    rate_in_header = RATE.search("".join(lines[:start]))
     rate = None
-    if told is not None:
+    if rate_in_header is not None:
         try:
-            rate = float(told.group(1)) or None
+            rate = float(rate_in_header.group(1)) or None
         except ValueError:
             rate = None
     return RawTable(columns, rate, unnamed=unnamed)
 
 
-def _plain_columns(text: str, separator: str, names: list[str]) -> dict[str, Array] | None:
+def _text_encoding(path: str, raw: bytes) -> str:
+    """Return the encoding of a text file: UTF-8, or Latin-1 where it is not; refuse other files."""
+    try:
+        raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if b"\0" in raw[:4096]:
+            raise SuppleError(
+                f"{path} is neither text nor a known format ({', '.join(READERS)}): export it as "
+                "CSV"
+            ) from None
+        return "latin-1"
+    return "utf-8-sig"
+
+
+def _text_lines(raw: bytes, encoding: str, skipped: int = 0) -> io.TextIOWrapper:
+    """Return the lines of a text from one on, decoded as they are read.
+
+    A string of the whole text in memory would take up to four times the size of the file.
+    """
+    lines = io.TextIOWrapper(io.BytesIO(raw), encoding=encoding, newline="\n")
+    for _ in range(skipped):
+        next(lines)
+    return lines
+
+
+def _plain_columns(
+    lines: io.TextIOWrapper, separator: str, names: list[str]
+) -> dict[str, Array] | None:
     """Return the columns of a table that is numbers throughout, None where it is not."""
     delimiter = None if separator == " " else separator
     try:
         table = np.loadtxt(
-            io.StringIO(text),
+            lines,
             delimiter=delimiter,
             comments=None,
             usecols=range(len(names)),
@@ -256,14 +276,14 @@ def _plain_columns(text: str, separator: str, names: list[str]) -> dict[str, Arr
 
 
 def _patchy_columns(
-    path: str, text: str, separator: str, names: list[str], decimal_comma: bool
+    path: str, lines: io.TextIOWrapper, separator: str, names: list[str], decimal_comma: bool
 ) -> dict[str, Array]:
     """Return the columns of a table with gaps, quotes or decimal commas; a gap is NaN."""
     import pandas
 
     try:
         table = pandas.read_csv(
-            io.StringIO(text),
+            lines,
             sep=r"\s+" if separator == " " else separator,
             header=None,
             names=range(len(names)),

@@ -63,21 +63,85 @@ def find_peaks(
     prominence of at least three decibels and of five times the scatter of the lines, which is small
     where many spectra were averaged. The most prominent are kept.
     """
-    from scipy.signal import find_peaks as search
-    from scipy.signal import peak_widths
-
     resolution = float(f[1] - f[0])
     inside = (f >= band[0]) & (f <= band[1])
     decibels = 10 * np.log10(np.maximum(power, 1e-300))
     prominence = max(3.0, 5 * _scatter(decibels[inside]))
     decibels = np.where(inside, decibels, decibels[inside].min())
     floor = noise_floor(power, max(51, int(inside.sum()) // 8))
-    found, properties = search(decibels, prominence=prominence)
-    strong = power[found] > 4 * floor[found]
-    found, prominences = found[strong], properties["prominences"][strong]
-    order = np.argsort(-prominences)[:most]
-    widths = peak_widths(power, found, rel_height=0.5)[0] * resolution / 2
-    return sorted((float(f[found[k]]), float(max(widths[k], 0.5 * resolution))) for k in order)
+    maxima = local_maxima(decibels)
+    prominences = peak_prominences(decibels, maxima)
+    clear = (prominences >= prominence) & (power[maxima] > 4 * floor[maxima])
+    maxima = maxima[clear]
+    strongest_first = np.argsort(-prominences[clear])
+    peaks: list[tuple[float, float]] = []
+    for line in maxima[strongest_first[:most]]:
+        half_width = 0.5 * resolution * width_at_half_height(power, int(line))
+        peaks.append((float(f[line]), max(half_width, 0.5 * resolution)))
+    return sorted(peaks)
+
+
+def local_maxima(values: Array) -> NDArray[np.int64]:
+    """Return the indices of values higher than their neighbours; of a flat top its middle."""
+    step = np.diff(values)
+    changes = np.flatnonzero(step)
+    rises = step[changes] > 0
+    tops = np.flatnonzero(rises[:-1] & ~rises[1:])
+    first = changes[tops] + 1
+    last = changes[tops + 1]
+    return np.asarray((first + last) // 2)
+
+
+def peak_prominences(values: Array, peaks: NDArray[np.int64]) -> Array:
+    """Return how far each peak stands above the higher of the valleys that separate it.
+
+    On either side the valley is the lowest value before a higher peak, or before the end.
+    """
+    if not len(peaks):
+        return np.zeros(0)
+    heights = values[peaks]
+    valleys = np.minimum.reduceat(values, np.concatenate([[0], peaks]))
+    left = _lowest_before_higher(heights, valleys[:-1])
+    right = _lowest_before_higher(heights[::-1], valleys[:0:-1])[::-1]
+    return np.asarray(heights - np.maximum(left, right))
+
+
+def _lowest_before_higher(heights: Array, valleys: Array) -> Array:
+    """Of each peak the lowest value on its left, up to the next peak that is higher.
+
+    `valleys` holds the lowest value just left of each peak. Peaks that a later one exceeds cannot
+    stop any search after it: their valleys are joined to its own.
+    """
+    lowest = np.empty(len(heights))
+    waiting: list[tuple[float, float]] = []  # height and lowest value, heights falling
+    for k in range(len(heights)):
+        low = float(valleys[k])
+        while waiting and waiting[-1][0] <= heights[k]:
+            low = min(low, waiting.pop()[1])
+        waiting.append((float(heights[k]), low))
+        lowest[k] = low
+    return lowest
+
+
+def width_at_half_height(power: Array, peak: int) -> float:
+    """Return the width of a peak, in lines, half its prominence below its top."""
+    height = power[peak]
+    higher_on_left = np.flatnonzero(power[:peak] > height)
+    higher_on_right = np.flatnonzero(power[peak + 1 :] > height)
+    begin = int(higher_on_left[-1]) + 1 if len(higher_on_left) else 0
+    end = peak + int(higher_on_right[0]) if len(higher_on_right) else len(power) - 1
+    base = max(power[begin : peak + 1].min(), power[peak : end + 1].min())
+    level = 0.5 * (height + base)
+
+    left = peak - int(np.argmax(power[begin : peak + 1][::-1] <= level))
+    right = peak + int(np.argmax(power[peak : end + 1] <= level))
+    left_crossing = float(left)
+    if power[left] < level:
+        left_crossing += (level - power[left]) / (power[left + 1] - power[left])
+    right_crossing = float(right)
+    if power[right] < level:
+        right_crossing -= (level - power[right]) / (power[right - 1] - power[right])
+    return right_crossing - left_crossing
 
 
 def _scatter(decibels: Array) -> float:
@@ -283,18 +347,20 @@ def _fit_group(
     information = slopes.T @ slopes
     information[-1, -1] += 1 / USUAL_POWER**2
     if likelihood:
-        covariance = np.linalg.pinv(information) * HANN_CORRELATION / averages
+        variance = HANN_CORRELATION / averages
     else:
         left = residual(x)[:-1]
         variance = float(left @ left) / max(len(f) - len(x), 1)
-        covariance = np.linalg.pinv(information) * variance
+    covariance = np.linalg.pinv(information) * variance
+    # a pseudo-inverse has zero where nothing is known: a peak narrower than a line has no damping
+    undetermined = np.diag(information) < 1e-12 * np.diag(information).max()
+    variances = np.where(undetermined, np.inf, np.maximum(np.diag(covariance), 0.0))
     found = []
     for k, _ in enumerate(group):
         centre = float(x[3 * k] * scale)
         ratio = float(np.exp(x[3 * k + 1]))
         if not f[1] <= centre <= f[-2] or ratio > 0.99 * WIDEST:
             continue  # it ran to a bound: no peak of its own
-        variances = np.maximum(np.diag(covariance), 0.0)
         std_f = float(np.sqrt(variances[3 * k])) * scale
         # the deviation of a logarithm that is not determined says no more than "of its size"
         std_z = ratio * min(float(np.sqrt(variances[3 * k + 1])), 10.0)

@@ -21,7 +21,9 @@ from .signals import (
     estimate_responses,
     evenly_sampled,
     half_spectra,
+    hann_segments,
     noise_floor,
+    rank_correlation,
     stable_poles,
     welch,
 )
@@ -379,19 +381,18 @@ def _decays(values: Array, rate: float) -> bool:
 
 def _sweeps(values: Array, rate: float) -> bool:
     """Whether the strongest frequency rises, or falls, all along the record: a sweep."""
-    from scipy.signal import spectrogram
-    from scipy.stats import spearmanr
-
     length = len(values) // SWEEP_PARTS
     if length < 64:
         return False
     strongest = int(np.argmax(values.var(axis=0)))
-    f, time, power = spectrogram(values[:, strongest], rate, nperseg=length, noverlap=0)
-    peak = f[1 + np.argmax(power[1:], axis=0)]
-    clear = power[1:].max(axis=0) > 30 * np.median(power[1:], axis=0)
-    if clear.sum() < 6 or float(peak[clear].max()) < 1.5 * float(peak[clear].min()):
+    f, spectra, _ = hann_segments(values[:, [strongest]], rate, length, overlap=0)
+    power = np.stack([np.abs(spectrum[1:, 0]) ** 2 for spectrum in spectra])
+    peak_hz = f[1 + np.argmax(power, axis=1)]
+    clear = power.max(axis=1) > 30 * np.median(power, axis=1)
+    clear_hz = peak_hz[clear]
+    if len(clear_hz) < 6 or float(clear_hz.max()) < 1.5 * float(clear_hz.min()):
         return False
-    order = float(spearmanr(time[clear], peak[clear]).statistic)
+    order = rank_correlation(np.flatnonzero(clear), clear_hz)
     return abs(order) > 0.95
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,10 @@ __all__ = [
     "estimate_responses",
     "evenly_sampled",
     "half_spectra",
+    "hann_segments",
     "noise_floor",
+    "one_sided",
+    "rank_correlation",
     "stable_poles",
     "welch",
 ]
@@ -107,13 +111,45 @@ def _count_clipping(values: Array) -> int:
     return count
 
 
+def hann_segments(
+    values: Array, rate: float, length: int, overlap: int
+) -> tuple[Array, Iterator[Complex], float]:
+    """Return frequencies, the spectra of successive Hann-windowed segments, and their scale.
+
+    Each segment (length, channels) has its mean subtracted. Scale times the squared modulus of a
+    spectrum is its one-sided power spectral density, except at zero and at the Nyquist frequency,
+    where it is twice that (`one_sided` halves it).
+    """
+    window = np.hanning(length + 1)[:length, None]
+    frequency_hz: Array = np.asarray(np.fft.rfftfreq(length, 1 / rate), float)
+    scale = 2 / (rate * float((window**2).sum()))
+
+    def spectra() -> Iterator[Complex]:
+        for start in range(0, len(values) - length + 1, length - overlap):
+            segment = values[start : start + length]
+            yield np.fft.rfft((segment - segment.mean(axis=0)) * window, axis=0)
+
+    return frequency_hz, spectra(), scale
+
+
+def one_sided(density: Any, length: int) -> Any:
+    """Return a density with zero frequency, and Nyquist's of an even length, counted once."""
+    density[0] /= 2
+    if length % 2 == 0:
+        density[-1] /= 2
+    return density
+
+
 def welch(values: Array, rate: float, segments: int = 8) -> tuple[Array, Array]:
     """Return frequencies and averaged power spectral densities (F, channels), Hann windows."""
-    from scipy.signal import welch as estimate
-
-    length = max(64, 2 * len(values) // (segments + 1))
-    f, power = estimate(values, rate, nperseg=min(length, len(values)), axis=0, detrend="constant")
-    return f, power
+    length = min(max(64, 2 * len(values) // (segments + 1)), len(values))
+    frequency_hz, spectra, scale = hann_segments(values, rate, length, length // 2)
+    total = np.zeros((len(frequency_hz), values.shape[1]))
+    count = 0
+    for spectrum in spectra:
+        total += np.abs(spectrum) ** 2
+        count += 1
+    return frequency_hz, one_sided(scale * total / count, length)
 
 
 @dataclass(frozen=True)
@@ -136,14 +172,24 @@ def estimate_responses(
     force: Array, values: Array, rate: float, segments: int = 8
 ) -> FrequencyResponses:
     """Return H1 = S_yx / S_xx and H2 = S_yy / S_xy with their coherence, by Welch's averages."""
-    from scipy.signal import csd
-    from scipy.signal import welch as estimate
-
     length = min(max(64, 2 * len(force) // (segments + 1)), len(force))
-    given: Any = {"fs": rate, "nperseg": length, "axis": 0, "detrend": "constant"}
-    f, s_xx = estimate(force, **given)
-    _, s_yy = estimate(values, **given)
-    _, s_xy = csd(force[:, None], values, **given)  # conj(X) Y
+    channels = np.column_stack([force, values])
+    f, spectra, scale = hann_segments(channels, rate, length, length // 2)
+    s_xx: Array = np.zeros(len(f))
+    s_yy: Array = np.zeros((len(f), values.shape[1]))
+    s_xy: Complex = np.zeros((len(f), values.shape[1]), complex)
+    count = 0
+    for spectrum in spectra:
+        of_force = spectrum[:, 0]
+        of_outputs = spectrum[:, 1:]
+        s_xx += np.abs(of_force) ** 2
+        s_yy += np.abs(of_outputs) ** 2
+        s_xy += np.conj(of_force)[:, None] * of_outputs
+        count += 1
+    s_xx = one_sided(scale * s_xx / count, length)
+    s_yy = one_sided(scale * s_yy / count, length)
+    s_xy = one_sided(scale * s_xy / count, length)
+
     s_xx = np.maximum(s_xx, 1e-300)[:, None]
     tiny = 1e-300
     coherence = np.clip(np.abs(s_xy) ** 2 / np.maximum(s_xx * s_yy, tiny), 0.0, 1.0)
@@ -165,6 +211,16 @@ def noise_floor(power: Array, width: int) -> Array:
     return np.asarray(np.maximum(floor, 1e-300 + 1e-16 * power.max(initial=0.0)))
 
 
+def rank_correlation(x: Any, y: Any) -> float:
+    """Return Spearman's correlation: that of the ranks, equal values sharing their mean rank."""
+    ranks = []
+    for values in (x, y):
+        _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+        mean_rank = np.cumsum(count) - 0.5 * (count - 1)
+        ranks.append(mean_rank[place])
+    return float(np.corrcoef(ranks)[0, 1])
+
+
 def half_spectra(values: Array, rate: float, seconds: float) -> tuple[Array, Complex]:
     """Return spectra of the correlations at positive lags, (F, channels).
 
@@ -174,11 +230,18 @@ def half_spectra(values: Array, rate: float, seconds: float) -> tuple[Array, Com
     N = len(values)
     centred = values - values.mean(axis=0)
     size = 1 << int(np.ceil(np.log2(2 * N)))
-    spectrum = np.fft.rfft(centred, size, axis=0)
     reference = int(np.argmax(centred.var(axis=0)))
+    reference_spectrum = np.conj(np.fft.rfft(centred[:, reference], size))
+
+    # channel by channel: padded spectra of all at once are many times the recording
     lags = min(int(seconds * rate), N // 2)
-    correlation = np.fft.irfft(spectrum * np.conj(spectrum[:, [reference]]), size, axis=0)[:lags]
-    return np.asarray(np.fft.rfftfreq(lags, 1 / rate), float), np.fft.rfft(correlation, axis=0)
+    frequency_hz = np.asarray(np.fft.rfftfreq(lags, 1 / rate), float)
+    spectra = np.empty((len(frequency_hz), values.shape[1]), complex)
+    for channel in range(values.shape[1]):
+        cross_spectrum = np.fft.rfft(centred[:, channel], size) * reference_spectrum
+        correlation = np.fft.irfft(cross_spectrum, size)[:lags]
+        spectra[:, channel] = np.fft.rfft(correlation)
+    return frequency_hz, spectra
 
 
 def stable_poles(
