@@ -194,7 +194,7 @@ def estimate_responses(
     tiny = 1e-300
     coherence = np.clip(np.abs(s_xy) ** 2 / np.maximum(s_xx * s_yy, tiny), 0.0, 1.0)
     h1 = s_xy / s_xx
-    h2 = s_yy / np.where(np.abs(s_xy) > 0, np.conj(s_xy), tiny)
+    h2: Complex = np.asarray(s_yy, complex) / np.where(np.abs(s_xy) > 0, np.conj(s_xy), tiny)
     return FrequencyResponses(f, h1, h2, coherence, 0.5 * (2 * len(force) / length))
 
 
