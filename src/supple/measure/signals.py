@@ -191,10 +191,12 @@ def estimate_responses(
     s_xy = one_sided(scale * s_xy / count, length)
 
     s_xx = np.maximum(s_xx, 1e-300)[:, None]
-    tiny = 1e-300
-    coherence = np.clip(np.abs(s_xy) ** 2 / np.maximum(s_xx * s_yy, tiny), 0.0, 1.0)
-    h1 = s_xy / s_xx
-    h2: Complex = np.asarray(s_yy, complex) / np.where(np.abs(s_xy) > 0, np.conj(s_xy), tiny)
+    smallest = 1e-300
+    coherence = np.clip(np.abs(s_xy) ** 2 / np.maximum(s_xx * s_yy, smallest), 0.0, 1.0)
+    s_yx: Complex = s_xy.conj()
+    s_yx[s_yx == 0] = smallest
+    h1: Complex = s_xy / s_xx
+    h2: Complex = s_yy / s_yx
     return FrequencyResponses(f, h1, h2, coherence, 0.5 * (2 * len(force) / length))
 
 
