@@ -10,6 +10,7 @@ import supple
 from cross.ritz import Beam, Ritz, skew
 from supple.kernels.spatial import axis_rotation, rpy_rotation
 from supple.studies.design import stopband
+from supple.studies.design.band_edge import BandEdge
 
 LINK = {
     "length": 1.2,
@@ -336,8 +337,8 @@ def test_a_stopband_turns_the_bearings_with_the_arm() -> None:
     poses = np.column_stack([rng.uniform(*over[key], 40) for key in over])
     hertz = supple.modes(robot, poses, count=8).frequency_hz
     for f in (6.0, 25.0, 60.0):
-        edge = stopband._Edge(robot, stopband._parse_box(robot, over, None), 2 * np.pi * f)
-        count, _ = edge.looked_at(poses, np.zeros_like(poses))
+        edge = BandEdge(robot, stopband._parse_box(robot, over, None), 2 * np.pi * f)
+        count, _ = edge.count_and_shares(poses, np.zeros_like(poses))
         assert np.array_equal(count, (hertz < f).sum(axis=1))
     gaps = [(hertz[:, k].max(), hertz[:, k + 1].min()) for k in range(5)]
     low, high = max(gaps, key=lambda gap: gap[1] / gap[0])

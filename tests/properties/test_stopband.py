@@ -9,7 +9,8 @@ from supple.budget import SizeWarning
 from supple.kernels.roots import count_below
 from supple.structure import structure_of
 from supple.studies.design import stopband as module
-from supple.studies.design.stopband import _Edge, _parse_box
+from supple.studies.design.band_edge import BandEdge
+from supple.studies.design.stopband import _parse_box
 
 BOX = {"theta.link2": (-2.618, 2.618), "theta.link3": (-2.618, 2.618)}
 FULL = {**BOX, "payload.mass": (0.0, 10.0)}
@@ -22,9 +23,9 @@ def robot() -> supple.Robot:
 
 @pytest.mark.parametrize("hertz", [3.0, 10.0, 30.0, 170.0])
 def test_the_ties_count_what_the_kernel_counts(robot: supple.Robot, hertz: float) -> None:
-    edge = _Edge(robot, _parse_box(robot, BOX, None), 2 * np.pi * hertz)
+    edge = BandEdge(robot, _parse_box(robot, BOX, None), 2 * np.pi * hertz)
     theta = np.random.default_rng(1).uniform(-2.6, 2.6, (40, 2))
-    count, _ = edge.looked_at(theta, np.full_like(theta, 1e-9))
+    count, _ = edge.count_and_shares(theta, np.full_like(theta, 1e-9))
     found = supple.modes(robot, np.column_stack([np.zeros(40), theta]), count=8).frequency_hz
     assert (count == (found < hertz).sum(axis=1)).all()
 
@@ -33,12 +34,12 @@ def test_a_bound_bounds(robot: supple.Robot) -> None:
     """Within a cell whose shares stay below one, no random pose has another count."""
     rng = np.random.default_rng(2)
     hertz = 20.0
-    edge = _Edge(robot, _parse_box(robot, BOX, None), 2 * np.pi * hertz)
+    edge = BandEdge(robot, _parse_box(robot, BOX, None), 2 * np.pi * hertz)
     proven = 0
     for _ in range(40):
         middle = rng.uniform(-2.5, 2.5, (1, 2))
         half = np.full((1, 2), rng.uniform(0.01, 0.2))
-        count, share = edge.looked_at(middle, half)
+        count, share = edge.count_and_shares(middle, half)
         if share.sum() >= 1:
             continue
         proven += 1
@@ -264,14 +265,14 @@ def test_one_thread_of_linear_algebra_inside(
 ) -> None:
     """Products of small matrices by many threads took 10 to 50 times as long in a script."""
     seen = []
-    plain = _Edge.looked_at
+    plain = BandEdge.count_and_shares
 
-    def looked_at(self: _Edge, *cells: np.ndarray) -> tuple:
+    def count_and_shares(self: BandEdge, *cells: np.ndarray) -> tuple:
         libraries = threadpoolctl.threadpool_info()
         seen.extend(one["num_threads"] for one in libraries if one["user_api"] == "blas")
         return plain(self, *cells)
 
-    monkeypatch.setattr(_Edge, "looked_at", looked_at)
+    monkeypatch.setattr(BandEdge, "count_and_shares", count_and_shares)
     with threadpoolctl.threadpool_limits(2, user_api="blas"):
         supple.stopband(robot, (120.0, 150.0), {"theta.link2": (0.0, 0.1)})
     assert set(seen) == {1}

@@ -387,3 +387,32 @@ def test_a_batch_in_which_no_pose_can_be_assembled() -> None:
     assert found.omega.shape == (2, 3)
     assert not found.valid.any()
     assert all(found.reason)
+
+
+def test_long_work_is_announced_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where no terminal shows a line, one sentence says how long the rest will take."""
+    from supple.studies.design import workers
+
+    monkeypatch.setattr(workers, "FIRST_REPORT", 0.0)
+    monkeypatch.setattr(workers, "LONG", 0.0)
+    robot = supple.load("industrial-3")
+    angles = {"theta.link2": np.linspace(0, 1, 40)}
+    supple.sweep(robot, "modes", over=angles, chunk=2, count=1, scheduler="serial")
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "of 40 configurations are done after" in said
+    supple.sweep(robot, "modes", over=angles, chunk=2, count=1, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_every_dimension_has_its_unit() -> None:
+    """What varies carries its unit, at joints that slide that of forces over lengths."""
+    turning = supple.load("industrial-3")
+    over = {"links.link1.joint.stiffness": [1e6], "payload.mass": [1.0], "theta.link2": [0.1]}
+    found = supple.sweep(turning, "modes", over=over, count=1)
+    assert [found[key].attrs["units"] for key in over] == ["N m/rad", "kg", "rad"]
+    sliding = supple.load("theodore-rrp")
+    found = supple.sweep(sliding, "modes", over={"theta.link3": [0.5]}, count=1)
+    assert found["theta.link3"].attrs["units"] == "m"

@@ -1,21 +1,10 @@
 """Is this band free: a proof that no pose and payload of a box rings in it, or one that does.
 
-Every link keeps its root and its end as unknowns in its own axes; joint j ties them by rows that
-hold cos(theta_j) and sin(theta_j) and nothing else of the pose,
-
-    A(theta) = [[K(omega), C(theta)'], [C(theta), 0]].
-
-A has as many negative eigenvalues, less its ties, as there are natural frequencies below omega
-(Sylvester; Wittrick and Williams, with pieces too short for clamped frequencies below omega). Let
-W' A W be a matrix of signs at the middle of a cell. The number cannot change in the cell while
-|W' (A(theta) - A(middle)) W| < 1, and with d_j the half widths
-
-    A(theta) - A(middle) = sum_j sin(d_j) Q_j + (cos(d_j) - 1) P_j,
-
-so that sum_j sin|d_j| |W' Q_j W| + (1 - cos d_j) |W' P_j W| < 1 proves a cell (Weyl). More payload
+The natural frequencies below each edge of the band are counted at the middle of a cell of poses,
+and a bound says how far the cell may reach before that number can change (`band_edge`). A cell with
+equal numbers at both edges and a bound that covers it is proven; others are halved. More payload
 lowers every frequency: the band is free for all payloads if as many frequencies lie below its lower
-edge with the lightest as below its upper edge with the heaviest. Cells that are not proven are
-halved.
+edge with the lightest as below its upper edge with the heaviest.
 
 A joint changes nothing where what lies before it looks the same from its far side at every angle:
 the first joint of an arm that stands on the ground, or on a foundation or column that is alike all
@@ -26,7 +15,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -42,32 +31,23 @@ from ...arguments import (
     vector,
     whole_number,
 )
-from ...assembly import exact_ends
 from ...budget import LONG, SizeWarning
 from ...errors import SuppleError
-from ...kernels.spatial import transport
 from ...kernels.threads import one_thread
 from ...robot import Robot
-from ...structure import Structure, structure_of
 from ..vibration.modes import modes
-from ..vibration.shapes import cut_beams, dynamic_spring, exact_forms
-from .varied import Varied, coordinate_names
+from .band_edge import BandEdge
+from .varied import Varied
 from .workers import Progress
 
 __all__ = ["Band", "stopband"]
 
 Array = NDArray[np.float64]
 CELLS_PER_BATCH = 256
-EDGE_TOLERANCE = (
-    1e-10  # relative: how far beyond its ends a band is looked at; frequencies are told to 1e-11
-)
+EDGE_TOLERANCE = 1e-10  # relative: by so much the band is widened; frequencies are good to 1e-11
 ROUNDING_MARGIN = 1 - 1e-6  # the rounding of eigenvalues and norms, far below it, stays inside
 HIGHEST_FREQUENCY = 1e12  # Hz that a band may reach
 LARGEST_ANGLE = 1e6  # rad from zero that a box may begin
-SAME_STRUCTURE_TOLERANCE = (
-    1e-9  # relative: by less what lies before a joint may differ from angle to angle
-)
-LEAST_SHARE_FORESEEN = 0.01  # part of the box that must be decided before a time is foreseen
 FORESEEN_AFTER = 3.0  # s after which the time that a proof will take is foreseen
 
 
@@ -182,101 +162,198 @@ def stopband(
         raise SuppleError(
             f"band is {band!r}: it begins above 0 Hz and ends below {HIGHEST_FREQUENCY:.0e} Hz"
         )
-    asked = _parse_box(robot, over, theta)
+    varied = _parse_box(robot, over, theta)
     box = {key: _interval(key, edges, single=True) for key, edges in over.items()}
-    mass = box.pop("payload.mass", None)
-    robots = [asked.robot_at({"payload.mass": m} if mass else {}) for m in mass or (0.0, 0.0)]
-    ends = 2 * np.pi * np.array([low * (1 - EDGE_TOLERANCE), high * (1 + EDGE_TOLERANCE)])
-    edges = [_Edge(one, asked, float(end)) for one, end in zip(robots, ends, strict=True)]
-    keys = list(box)
-    live = np.array([not all(edge.alike[key] for edge in edges) for key in keys], bool)
-    unchanged = tuple(key for key, changes in zip(keys, live, strict=True) if not changes)
-    watch = _ProofProgress(Progress(1, "cells", progress))
-    looked, given_up, margin = 0, 0, np.inf
-    middle = np.array([[(a + b) / 2 for a, b in box.values()]])
-    half = np.array([[(b - a) / 2 for a, b in box.values()]])
+    payload_range = box.pop("payload.mass", None)
+    proof = _Proof(varied, box, payload_range, (low, high))
+    meter = Progress(1, "cells", progress, announces=False)
     try:
-        while len(middle):
-            some, middle = middle[-CELLS_PER_BATCH:], middle[:-CELLS_PER_BATCH]
-            width, half = half[-CELLS_PER_BATCH:], half[:-CELLS_PER_BATCH]
-            looked += len(some)
-            counts, shares = zip(*(edge.looked_at(some, width) for edge in edges), strict=True)
-            share = np.where(live, np.maximum(*shares), 0.0)
-            different = np.flatnonzero(counts[0] != counts[1])
-            if len(different):
-                place = dict(zip(keys, some[different[0]].tolist(), strict=True))
-                found = _violation(robot, asked, place, mass, (low, high))
-                on_edge = int(found[0] is None)  # as far as rounding can tell
-                free = None if on_edge else False
-                return Band(
-                    robot, low, high, free, *found, looked, on_edge, 0.0, unchanged=unchanged
-                )
-            margin = min(margin, _margin(robots, asked, keys, some[:1], (low, high)))
-            bound = np.maximum(*(np.where(live, one, 0.0).sum(axis=1) for one in shares))
-            is_proven = bound < ROUNDING_MARGIN
-            still_wide = np.where(live, width, 0.0).max(axis=1, initial=0.0) >= resolution
-            given_up += int((~is_proven & ~still_wide).sum())
-            left = np.flatnonzero(~is_proven & still_wide)
-            decided = is_proven | ~still_wide
-            watch.step(len(some), 0.5 ** watch.halvings(width[decided], box, live))
-            if looked + len(middle) > cells:
-                given_up += len(middle) + len(left)
-                break
-            parts = _halve_cells(some[left], width[left], share[left])
-            middle, half = np.vstack([middle, parts[0]]), np.vstack([half, parts[1]])
+        return proof.run(resolution, cells, _ProofProgress(meter, proof))
     finally:
-        watch.telling.end()
-    free = None if given_up else True
-    return Band(
-        robot, low, high, free, None, None, looked, given_up, float(margin), unchanged=unchanged
-    )
+        meter.end()
+
+
+class _Proof:
+    """The division of a box of poses into cells, each proven or halved.
+
+    Attributes:
+        keys, low, high: the joints that vary, and the ends of their ranges, rad.
+        live: (k,) which of them change a frequency.
+        lightest, heaviest: the robot with the least and with the most payload.
+    """
+
+    def __init__(
+        self,
+        varied: Varied,
+        box: Mapping[str, tuple[float, float]],
+        payload_range: tuple[float, float] | None,
+        band: tuple[float, float],
+    ) -> None:
+        self.varied = varied
+        self.band = band
+        self.payload_range = payload_range
+        self.keys = list(box)
+        self.low = np.array([edges[0] for edges in box.values()])
+        self.high = np.array([edges[1] for edges in box.values()])
+
+        # The lower edge with the lightest payload, the upper one with the heaviest
+        self.lightest = varied.robot
+        self.heaviest = varied.robot
+        if payload_range is not None:
+            self.lightest = varied.robot_at({"payload.mass": payload_range[0]})
+            self.heaviest = varied.robot_at({"payload.mass": payload_range[1]})
+        lower_omega = 2 * np.pi * (band[0] * (1 - EDGE_TOLERANCE))
+        upper_omega = 2 * np.pi * (band[1] * (1 + EDGE_TOLERANCE))
+        self.lower_edge = BandEdge(self.lightest, varied, float(lower_omega))
+        self.upper_edge = BandEdge(self.heaviest, varied, float(upper_omega))
+
+        is_live = []
+        for key in self.keys:
+            is_live.append(not (self.lower_edge.unchanged[key] and self.upper_edge.unchanged[key]))
+        self.live = np.array(is_live, bool)
+
+    def run(self, resolution: float, most_cells: int, progress: _ProofProgress) -> Band:
+        """Prove cells and halve the others, until none is left, one violates or too many are."""
+        looked_at = 0
+        given_up = 0
+        margin = np.inf
+        middles = (self.low + self.high)[None] / 2
+        half_widths = (self.high - self.low)[None] / 2
+        while len(middles):
+            middle = middles[-CELLS_PER_BATCH:]
+            half_width = half_widths[-CELLS_PER_BATCH:]
+            middles = middles[:-CELLS_PER_BATCH]
+            half_widths = half_widths[:-CELLS_PER_BATCH]
+            looked_at += len(middle)
+
+            # A cell whose middle has frequencies between the edges violates the claim
+            below, lower_shares = self.lower_edge.count_and_shares(middle, half_width)
+            below_upper, upper_shares = self.upper_edge.count_and_shares(middle, half_width)
+            different = np.flatnonzero(below != below_upper)
+            if len(different):
+                return self._refuted(middle[different[0]], looked_at)
+            margin = min(margin, self._margin(middle[0]))
+
+            # It is proven where neither number can change; joints that change nothing do not count
+            lower_shares = np.where(self.live, lower_shares, 0.0)
+            upper_shares = np.where(self.live, upper_shares, 0.0)
+            bound = np.maximum(lower_shares.sum(axis=1), upper_shares.sum(axis=1))
+            is_proven = bound < ROUNDING_MARGIN
+            widest = np.where(self.live, half_width, 0.0).max(axis=1, initial=0.0)
+            is_wide = widest >= resolution
+            given_up += int((~is_proven & ~is_wide).sum())
+            progress.step(len(middle), half_width[is_proven | ~is_wide])
+
+            to_halve = np.flatnonzero(~is_proven & is_wide)
+            if looked_at + len(middles) > most_cells:
+                given_up += len(middles) + len(to_halve)
+                break
+            shares = np.maximum(lower_shares, upper_shares)
+            new_middles, new_half_widths = _halve_cells(
+                middle[to_halve], half_width[to_halve], shares[to_halve]
+            )
+            middles = np.vstack([middles, new_middles])
+            half_widths = np.vstack([half_widths, new_half_widths])
+
+        free = None if given_up else True
+        return self._answer(free, None, None, looked_at, given_up, float(margin))
+
+    def _refuted(self, middle: Array, looked_at: int) -> Band:
+        """The answer at a pose where frequencies lie between the edges."""
+        place = dict(zip(self.keys, middle.tolist(), strict=True))
+        at, frequency_hz = _violation(
+            self.varied.robot, self.varied, place, self.payload_range, self.band
+        )
+        if at is None:  # on the edge of the band, as far as rounding can tell
+            return self._answer(None, None, None, looked_at, 1, 0.0)
+        return self._answer(False, at, frequency_hz, looked_at, 0, 0.0)
+
+    def _answer(
+        self,
+        free: bool | None,
+        at: dict[str, float] | None,
+        frequency_hz: float | None,
+        looked_at: int,
+        undecided: int,
+        margin: float,
+    ) -> Band:
+        """The answer, with the coordinates that change no frequency."""
+        unchanged = []
+        for key, changes in zip(self.keys, self.live, strict=True):
+            if not changes:
+                unchanged.append(key)
+        return Band(
+            robot=self.varied.robot,
+            low_hz=self.band[0],
+            high_hz=self.band[1],
+            free=free,
+            at=at,
+            frequency_hz=frequency_hz,
+            cells=looked_at,
+            undecided=undecided,
+            margin_hz=margin,
+            unchanged=tuple(unchanged),
+        )
+
+    def _margin(self, middle: Array) -> float:
+        """Distance of the band to the nearest frequency at one pose, Hz."""
+        columns = {key: np.array([angle]) for key, angle in zip(self.keys, middle, strict=True)}
+        poses = self.varied.configurations_at(columns, 1)
+        place = {name: pose[0] for name, pose in poses.items()}
+        low, high = self.band
+        least = np.inf
+        for robot in (self.lightest, self.heaviest):
+            found = _frequencies_up_to(robot, place, high)
+            least = min(least, float(np.maximum(low - found, found - high).min()))
+        return max(least, 0.0)
 
 
 class _ProofProgress:
-    """How far a proof is, by the part of the box that is decided; tells when it will take long."""
+    """How far a proof is, by the part of the box that is decided; warns when it will take long."""
 
-    def __init__(self, telling: Progress) -> None:
-        self.telling = telling
+    def __init__(self, meter: Progress, proof: _Proof) -> None:
+        self.meter = meter
+        self.half_width_of_box = (proof.high - proof.low) / 2
+        self.live = proof.live
         self.began = time.monotonic()
-        self.looked = 0
+        self.looked_at = 0
         self.decided = 0.0  # part of the box
         self.has_warned = False
 
-    @staticmethod
-    def halvings(
-        width: Array, box: Mapping[str, tuple[float, float]], live: NDArray[np.bool_]
-    ) -> Array:
-        """How often the box was halved to make cells of these half widths, (n,)."""
-        whole = np.array([(b - a) / 2 for a, b in box.values()])
-        times = np.log2(np.where(live & (whole > 0), whole, 1.0))
-        own = np.log2(np.where(live & (whole > 0), width, 1.0))
-        return np.asarray((times - own).sum(axis=1))
-
-    def step(self, cells: int, parts: Array) -> None:
-        """Count cells that were looked at, and which parts of the box they decided."""
-        self.looked += cells
-        self.decided += float(parts.sum())
+    def step(self, cells: int, decided_half_widths: Array) -> None:
+        """Count cells that were looked at, and what part of the box was decided by some."""
+        self.looked_at += cells
+        self.decided += float(self._parts_of_box(decided_half_widths).sum())
         fraction = min(max(self.decided, 1e-12), 1.0)
-        self.telling.total = max(self.looked, int(min(self.looked / fraction, 1e15)))
-        self.telling.step(cells)
+        self.meter.total = max(self.looked_at, int(min(self.looked_at / fraction, 1e15)))
+        self.meter.step(cells)
+
         elapsed = time.monotonic() - self.began
         foreseen = elapsed / fraction
-        if not self.has_warned and elapsed > FORESEEN_AFTER and foreseen - elapsed > LONG:
+        is_long = elapsed > FORESEEN_AFTER and foreseen - elapsed > LONG
+        if is_long and not self.has_warned:
             self.has_warned = True
-            long = f"about {foreseen:.0f} s"
-            if foreseen > 100:
-                long = f"about {foreseen / 60:.2g} minutes"
-            if foreseen > 3600 * 24:
-                long = "more than a day"
-            if fraction < LEAST_SHARE_FORESEEN:
-                # Cells are halved level by level; before some are decided nothing can be said.
-                long = "long; how long cannot be said yet"
-            warnings.warn(
-                f"this proof will take {long} ({100 * self.decided:.2g} % of the box is decided "
-                f"after {elapsed:.0f} s): a narrower band, a smaller box or fewer cells take less",
-                SizeWarning,
-                stacklevel=5,
-            )
+            self._warn(elapsed, foreseen)
+
+    def _parts_of_box(self, half_widths: Array) -> Array:
+        """What part of the box each of some cells is: halved in it so many times, (n,)."""
+        counts = self.live & (self.half_width_of_box > 0)
+        box = np.log2(np.where(counts, self.half_width_of_box, 1.0))
+        cells = np.log2(np.where(counts, half_widths, 1.0))
+        return np.asarray(0.5 ** (box - cells).sum(axis=1))
+
+    def _warn(self, elapsed: float, foreseen: float) -> None:
+        duration = f"about {foreseen:.0f} s"
+        if foreseen > 100:
+            duration = f"about {foreseen / 60:.2g} minutes"
+        if foreseen > 3600 * 24:
+            duration = "more than a day"
+        warnings.warn(
+            f"this proof will take {duration} ({100 * self.decided:.2g} % of the box is decided "
+            f"after {elapsed:.0f} s): a narrower band, a smaller box or fewer cells take less",
+            SizeWarning,
+            stacklevel=7,
+        )
 
 
 def _interval(key: str, edges: Any, single: bool = False) -> tuple[float, float]:
@@ -288,39 +365,43 @@ def _interval(key: str, edges: Any, single: bool = False) -> tuple[float, float]
         raise SuppleError(f"{key} is {edges!r:.60}: give (low, high), the lower one first")
     if key.startswith("theta."):
         if abs(low) > LARGEST_ANGLE:
-            told = f"{key} begins at {low:g}, which is no pose"
-            raise SuppleError(f"{told}: give angles within {LARGEST_ANGLE:.0e} rad")
+            raise SuppleError(
+                f"{key} begins at {low:g}, which is no pose: give angles within "
+                f"{LARGEST_ANGLE:.0e} rad"
+            )
         high = min(high, low + 2 * np.pi)  # more turns are the same poses again
     return low, high
 
 
 def _parse_box(robot: Robot, over: Any, theta: ArrayLike | None) -> Varied:
+    """Check that a box is one of turning joints and payload of a serial arm."""
     if not isinstance(over, Mapping) or not over:
         raise SuppleError("over is empty: give a box such as {'theta.link2': (-2, 2)}")
-    asked = Varied.of(robot, tuple(over), theta)
-    if not architecture_of(robot).open_chain:
+    varied = Varied.of(robot, tuple(over), theta)
+    family = architecture_of(robot)
+    if not family.open_chain:
         raise SuppleError(
             f"stopband proves bands of serial arms, and {robot.name} is none: look through a grid "
             "instead, supple.sweep or supple.workspace (which proves nothing between its points)"
         )
-    other = [key for key in asked.parameter_keys if key != "payload.mass"]
+    other = [key for key in varied.parameter_keys if key != "payload.mass"]
     if other or any(key.startswith("position.") for key in over):
         raise SuppleError(
             f"'{(other or ['position'])[0]}' cannot be proven over: give joints and payload.mass"
         )
-    slides = {f"theta.{name}" for name, slides in architecture_of(robot).motors if slides}
-    if slides & set(over):
+    sliding = {f"theta.{name}" for name, slides in family.motors if slides}
+    if sliding & set(over):
         raise SuppleError(
-            f"{min(slides & set(over))} slides: only turning joints can be proven; hold it at a "
+            f"{min(sliding & set(over))} slides: only turning joints can be proven; hold it at a "
             "length by theta=, or look along it with track"
         )
-    for drive in architecture_of(robot).drives:
+    for drive in family.drives:
         if drive.also and f"theta.{drive.name}" in over:
             raise SuppleError(
                 f"theta.{drive.name} moves {drive.also[0][0]} as well, a mimic joint: only joints "
                 "that turn alone can be proven over"
             )
-    return asked
+    return varied
 
 
 def _halve_cells(middle: Array, half: Array, share: Array) -> tuple[Array, Array]:
@@ -336,19 +417,7 @@ def _halve_cells(middle: Array, half: Array, share: Array) -> tuple[Array, Array
     return np.vstack([middle - shift, middle + shift]), np.vstack([half, half])
 
 
-def _margin(
-    robots: Sequence[Robot], asked: Varied, keys: list[str], some: Array, band: tuple[float, float]
-) -> float:
-    """Distance of the band to the nearest frequency at the first of some cells, Hz."""
-    place = asked.configurations_at(dict(zip(keys, some.T, strict=True)), len(some))
-    least = np.inf
-    for robot in robots:
-        found = _enough(robot, {k: v[0] for k, v in place.items()}, band[1])
-        least = min(least, float(np.maximum(band[0] - found, found - band[1]).min()))
-    return max(least, 0.0)
-
-
-def _enough(robot: Robot, place: Mapping[str, Any], high: float) -> Array:
+def _frequencies_up_to(robot: Robot, place: Mapping[str, Any], high: float) -> Array:
     """Frequencies in Hz of one configuration, until one lies above `high`."""
     count = 4
     while True:
@@ -360,226 +429,42 @@ def _enough(robot: Robot, place: Mapping[str, Any], high: float) -> Array:
 
 def _violation(
     robot: Robot,
-    asked: Varied,
+    varied: Varied,
     place: dict[str, float],
-    mass: tuple[float, float] | None,
+    payload_range: tuple[float, float] | None,
     band: tuple[float, float],
 ) -> tuple[dict[str, float] | None, float | None]:
     """A payload with which a frequency lies in the band there, and that frequency in Hz.
 
-    None where it lies beside the band by less than frequencies are told to.
+    None where it lies beside the band by less than frequencies are known to.
     """
-    spot = asked.configurations_at({key: np.array([value]) for key, value in place.items()}, 1)
-    at = {k: v[0] for k, v in spot.items()}
-
-    def frequencies(m: float | None) -> Array:
-        one = robot if m is None else asked.robot_at({"payload.mass": m})
-        return _enough(one, at, band[1])
-
-    def told(m: float | None, f: float) -> tuple[dict[str, float], float]:
-        return place | ({} if m is None else {"payload.mass": m}), f
-
-    low, high = mass or (None, None)
-    for m in (low, high):
-        inside = [f for f in frequencies(m) if band[0] <= f <= band[1]]
-        if inside:
-            return told(m, float(inside[0]))
-    if low is None or high is None:
+    columns = {key: np.array([value]) for key, value in place.items()}
+    poses = varied.configurations_at(columns, 1)
+    pose = {name: value[0] for name, value in poses.items()}
+    if payload_range is None:
+        for frequency in _frequencies_up_to(robot, pose, band[1]):
+            if band[0] <= frequency <= band[1]:
+                return place, float(frequency)
         return None, None
-    k = int((frequencies(low) < band[0]).sum())  # this one passes through the band as mass grows
+
+    def frequencies_with(mass: float) -> Array:
+        return _frequencies_up_to(varied.robot_at({"payload.mass": mass}), pose, band[1])
+
+    for mass in payload_range:
+        for frequency in frequencies_with(mass):
+            if band[0] <= frequency <= band[1]:
+                return place | {"payload.mass": mass}, float(frequency)
+
+    # One frequency passes through the band as the payload grows: bisect
+    low, high = payload_range
+    k = int((frequencies_with(low) < band[0]).sum())
     for _ in range(200):
-        m = (low + high) / 2
-        f = float(frequencies(m)[k])
-        if band[0] <= f <= band[1]:
-            return told(m, f)
-        low, high = (m, high) if f > band[1] else (low, m)
+        mass = (low + high) / 2
+        frequency = float(frequencies_with(mass)[k])
+        if band[0] <= frequency <= band[1]:
+            return place | {"payload.mass": mass}, frequency
+        if frequency > band[1]:
+            low = mass
+        else:
+            high = mass
     return None, None
-
-
-class _Edge:
-    """The matrix A at one edge of the band, as a function of the pose."""
-
-    def __init__(self, robot: Robot, asked: Varied, omega: float) -> None:
-        names = coordinate_names(robot)
-        start = np.asarray(asked.theta, float)
-        turns = np.array([0.0, np.pi / 2, np.pi, 3 * np.pi / 2])
-        moved = [names.index(k.partition(".")[2]) for k in asked.coordinate_keys]
-        poses = np.tile(start, (4, 1))
-        for column in moved:
-            poses[:, column] = turns
-        whole = structure_of(robot, poses)
-        fine, owners = cut_beams(whole.at(0), 1.1 * omega)
-        self._lay_out(fine, omega)
-        self.ties: list[tuple[int, NDArray[np.int64], Array, Array]] = []
-        self.alike: dict[str, bool] = {}
-        changing: set[int] = set()  # pieces whose joints change what is seen after them
-        links = [segment.name for segment in whole.segments]
-        for key in asked.coordinate_keys:
-            i = links.index(key.partition(".")[2])
-            T = whole.T[:, i][:, self.axes][:, :, self.axes]
-            own = [r.toward(slice(None)) for r in whole.segments[i].releases]
-            turned = [np.broadcast_to(d, (4, 6))[:, self.axes, None] for d in own]
-            D = np.concatenate([np.zeros((4, len(self.axes), 0)), *turned], axis=2)
-            # The rows of one root depend on its joint as a + b cos + c sin; T (4, R, R) and
-            # D (4, R, r), its releases, at four quarter turns: a bearing's springs stay in the
-            # axes before the joint.
-            piece = owners[i][0]
-            parent = fine.segments[piece].parent
-            among, parts = [self.released[piece]], [D]
-            if parent >= 0:  # on the ground the pose does not turn what is before
-                among, parts = [self.end[parent][0], *among], [T @ self.end[parent][1], *parts]
-            rows = -np.concatenate(parts, axis=2)
-            across, tie = np.concatenate(among), self.rows[piece]
-            a, b, c = (rows[0] + rows[2]) / 2, (rows[0] - rows[2]) / 2, (rows[1] - rows[3]) / 2
-            self.A[np.ix_(tie, across)], self.A[np.ix_(across, tie)] = a, a.T
-            keep = (np.abs(b) + np.abs(c)).any(axis=0)
-            self.ties.append((piece, across[keep], b[:, keep], c[:, keep]))
-            self.alike[key] = not keep.any() or self._is_alike(fine, piece, changing, T, D)
-            if not self.alike[key]:
-                changing.add(piece)
-        # Scale unknowns so that rows are alike in size (the count does not change)
-        size = np.abs(self.A)
-        for piece, columns, b, c in self.ties:
-            tie = self.rows[piece]
-            if len(columns):
-                size[np.ix_(tie, columns)] += np.abs(b) + np.abs(c)
-                size[np.ix_(columns, tie)] += (np.abs(b) + np.abs(c)).T
-        d = np.ones(len(size))
-        for _ in range(20):
-            d /= np.sqrt((size * d * d[:, None]).max(axis=1))
-        self.d = d
-
-    def _is_alike(
-        self, fine: Structure, piece: int, changing: set[int], T: Array, D: Array
-    ) -> bool:
-        """Whether what lies before a joint looks the same from its far side at every angle.
-
-        All before it is condensed to its compliance Y where the joint sits; behind the joint it is
-
-            T(theta) Y T(theta)' + D(theta) Z D(theta)',
-
-        Z of the joint's own springs. T and D hold cos(theta) and sin(theta), so that what is equal
-        at five angles or more is equal at all; then the count does not depend on theta
-        (Haynsworth). T (4, R, R) and D (4, R, r) are given at quarter turns.
-        """
-        before: list[int] = []
-        above = fine.segments[piece].parent
-        while above >= 0:
-            if above in changing:
-                return False
-            before.append(above)
-            above = fine.segments[above].parent
-        R = len(self.axes)
-        Y = np.zeros((R, R))
-        if before:
-            own: list[int] = []
-            for i in before:
-                own += [*range(self.first[i], self.first[i + 1]), *self.rows[i].tolist()]
-            columns, reach = self.end[fine.segments[piece].parent]
-            sub = self.A[np.ix_(own, own)]
-            load = np.zeros((len(own), R))
-            load[[own.index(column) for column in columns.tolist()]] = reach.T
-            size = np.sqrt(np.maximum(np.abs(sub).max(axis=1), 1e-300))
-            scaled = sub / np.outer(size, size)
-            if np.linalg.cond(scaled) > 1e10:
-                return False  # it rings by itself here: no compliance to compare
-            Y = load.T @ (np.linalg.solve(scaled, load / size[:, None]) / size[:, None])
-        springs = np.diag([self.A[column, column] for column in self.released[piece].tolist()])
-        if (np.diag(springs) == 0).any():
-            return False
-        Z = np.linalg.inv(springs) if len(springs) else springs
-
-        def at_angle(quarters: Array, angle: float) -> Array:
-            constant = (quarters[0] + quarters[2]) / 2
-            cosine = (quarters[0] - quarters[2]) / 2
-            sine = (quarters[1] - quarters[3]) / 2
-            return np.asarray(constant + cosine * np.cos(angle) + sine * np.sin(angle))
-
-        seen = []
-        for angle in 0.3 + 2 * np.pi * np.arange(7) / 7:
-            turned, released = at_angle(T, angle), at_angle(D, angle)
-            seen.append(turned @ Y @ turned.T + released @ Z @ released.T)
-        # lengths and angles are of different units: each entry against those of its kind
-        scale = np.sqrt(np.abs(np.diagonal(seen, axis1=1, axis2=2)).max(axis=0))
-        kinds = np.where(self.axes < 3, 0, 1)
-        for kind in (0, 1):
-            scale[kinds == kind] = scale[kinds == kind].max(initial=0.0)
-        weight = np.outer(scale, scale)
-        return bool((np.abs(np.array(seen) - seen[0]) <= SAME_STRUCTURE_TOLERANCE * weight).all())
-
-    def _lay_out(self, fine: Structure, omega: float) -> None:
-        """Unknowns: root and inner coordinates of every piece, releases, then one tie a root."""
-        self.axes = np.asarray(fine.axes)
-        R = len(self.axes)
-        forms, ends = exact_forms(fine, omega), exact_ends(fine)
-        kept = [np.flatnonzero(np.abs(S[self.axes]).any(axis=0)) for S in ends]
-        sizes = [R + len(w) + len(s.releases) for w, s in zip(kept, fine.segments, strict=True)]
-        first = np.concatenate([[0], np.cumsum(sizes)])
-        self.first = first.tolist()
-        n = len(fine.segments)
-        N = int(first[-1]) + n * R
-        A = np.zeros((N, N))
-        self.end: list[tuple[NDArray[np.int64], Array]] = []
-        self.rows: list[NDArray[np.int64]] = []
-        self.released: list[NDArray[np.int64]] = []
-        for i, segment in enumerate(fine.segments):
-            w, at = kept[i], int(first[i])
-            root = np.arange(at, at + R)
-            inner = np.arange(at + R, at + R + len(w))
-            own = np.concatenate([root, inner])
-            pick = np.concatenate([self.axes, 6 + w])
-            A[np.ix_(own, own)] += forms[i][np.ix_(pick, pick)]
-            square = np.ix_(self.axes, self.axes)
-            A[np.ix_(root, root)] -= omega**2 * fine.root_mass[0, i][square]
-            X = transport(fine.L[0, i])[square]
-            reach = np.hstack([X, ends[i][np.ix_(self.axes, w)]])
-            A[np.ix_(own, own)] -= omega**2 * reach.T @ segment.tip_mass[square] @ reach
-            self.end.append((own, reach))
-            tie = int(first[-1]) + R * i + np.arange(R)
-            self.rows.append(tie)
-            A[tie, root] = A[root, tie] = 1.0
-            self.released.append(at + R + len(w) + np.arange(len(segment.releases)))
-            for k, release in enumerate(segment.releases):
-                column = at + R + len(w) + k
-                A[column, column] = dynamic_spring(release, omega)
-                A[tie, column] = A[column, tie] = -release.toward(0)[self.axes]
-            if segment.parent >= 0:
-                T = fine.T[0, i][square]
-                columns, onward = self.end[segment.parent]
-                A[np.ix_(tie, columns)] = -T @ onward
-                A[np.ix_(columns, tie)] = (-T @ onward).T
-        self.A = A
-
-    def looked_at(self, middle: Array, half: Array) -> tuple[NDArray[np.int64], Array]:
-        """Return counts (B,) at the middle of cells, and the joints' shares (B, k) of the bound."""
-        B, N = len(middle), len(self.A)
-        A = np.broadcast_to(self.A, (B, N, N)).copy()
-        for j, (piece, columns, b, c) in enumerate(self.ties):
-            if len(columns):
-                turn = middle[:, j, None, None]
-                block = np.cos(turn) * b + np.sin(turn) * c
-                tie = self.rows[piece]
-                A[:, tie[:, None], columns] += block
-                A[:, columns[:, None], tie] += block.transpose(0, 2, 1)
-        values, V = np.linalg.eigh(A * self.d * self.d[:, None])
-        count = (values < 0).sum(axis=1)
-        with np.errstate(divide="ignore"):
-            W = self.d[:, None] * V / np.sqrt(np.abs(values))[:, None, :]
-        share = np.zeros((B, len(self.ties)))
-        for j, (piece, columns, b, c) in enumerate(self.ties):
-            if not len(columns):
-                continue
-            turn = middle[:, j, None, None]
-            along = -np.sin(turn) * b + np.cos(turn) * c
-            bent = np.cos(turn) * b + np.sin(turn) * c
-            left, right = W[:, self.rows[piece]].transpose(0, 2, 1), W[:, columns]
-            reach = np.minimum(half[:, j], np.pi)
-            sine = np.where(reach < np.pi / 2, np.sin(reach), 1.0)
-            for block, size in ((along, sine), (bent, 1 - np.cos(reach))):
-                E = left @ block @ right
-                E = E + E.transpose(0, 2, 1)
-                bad = ~np.isfinite(E).all(axis=(1, 2))
-                E[bad] = 0.0
-                norm = np.abs(np.linalg.eigvalsh(E)).max(axis=1)
-                share[:, j] += np.where(bad, np.inf, norm * size)
-        return count - sum(map(len, self.rows)), share

@@ -394,9 +394,9 @@ def _compute_missing(
     """Compute what is not kept yet; return what is held in memory, and why it ended early."""
     answers: dict[int, dict[str, Array]] = {}
     stopped = ""
-    telling = Progress(one.count, "configurations", progress)
+    meter = Progress(one.count, "configurations", progress)
     ready: frozenset[int] = frozenset() if kept is None else kept.ready()
-    telling.step(sum(one.size(index) for index in ready), known=True)
+    meter.step(sum(one.size(index) for index in ready), known=True)
     todo = [
         index
         for index in range(one.chunks)
@@ -416,16 +416,16 @@ def _compute_missing(
                         "part of the grid"
                     )
                 answers[index] = found
-            telling.step(one.size(index))
+            meter.step(one.size(index))
     except KeyboardInterrupt:
-        stopped = f"stopped by the user: {telling.done:,} of {one.count:,} configurations are done"
+        stopped = f"stopped by the user: {meter.done:,} of {one.count:,} configurations are done"
         if kept is None:
             stopped += "; with a folder as out= (--out) a sweep goes on where it stopped"
         else:
             stopped += "; the same call goes on where it stopped"
         warnings.warn(stopped, SweepWarning, stacklevel=4)
     finally:
-        telling.end()
+        meter.end()
     return answers, stopped
 
 

@@ -150,7 +150,7 @@ def tolerances(
     box = _Box(varied, dict(within), count, joints)
     middle = np.zeros(len(within))
     slopes = box.exact_slopes(middle)
-    telling = Progress(1, "robots", progress)
+    meter = Progress(1, "robots", progress, announces=False)
 
     # Fill the box, and follow lines through it
     points = np.vstack([box.filling_points(), box.predicted_corners(slopes)])
@@ -162,14 +162,14 @@ def tolerances(
         np.unique(box.parameters_of(np.vstack([points, lines.reshape(-1, box.n)])), axis=0)
     )
     foreseen += count * 40 * box.n if varied.parameter_keys else 0
-    telling.total = foreseen
+    meter.total = foreseen
     afford(
         f"tolerances of {box.n} parameters, about {foreseen:,} robots",
         0.0,
         each * foreseen,
         "give fewer parameters or modes",
     )
-    box.telling = telling
+    box.meter = meter
     try:
         values = box.omega(points)
         along = box.omega(lines.reshape(-1, box.n)).reshape(*lines.shape[:-1], -1)
@@ -183,7 +183,7 @@ def tolerances(
             low[mode] = box.extreme(mode, -1.0, seen, values, turns)
             high[mode] = box.extreme(mode, 1.0, seen, values, turns)
     finally:
-        telling.end()
+        meter.end()
     omega = box.omega(middle[None])[0, :count]
     spread = {
         key: np.where(np.abs(slope) > ROUNDING * omega, np.abs(slope), 0.0)
@@ -216,7 +216,7 @@ class _Box:
         self.joints: Joints = joints
         self.n = len(within)
         self.asked = 0
-        self.telling = Progress(1, "robots", False)
+        self.meter = Progress(1, "robots", False)
         self.middle = np.array([varied.value(key) for key in within])
         self.off = np.array(list(within.values()))
         keys = list(within)
@@ -252,7 +252,7 @@ class _Box:
                 )
             omega = np.atleast_2d(answer.omega)
             found[rows, : omega.shape[1]] = omega
-            self.telling.step(1)
+            self.meter.step(1)
         self.asked += len(points)
         return found
 

@@ -13,6 +13,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from ...budget import LONG
 from ...errors import SuppleError
 
 __all__ = ["SCHEDULERS", "Progress", "compute_tasks"]
@@ -21,6 +22,9 @@ SCHEDULERS = ("serial", "threads", "processes")
 CONNECT_TIME = 15.0  # s in which a Dask scheduler must have answered
 WORKER_TIME = 60.0  # s for which a Dask cluster may be without workers
 LOOK_EVERY = 2.0  # s without an answer after which the cluster is looked at
+FIRST_REPORT = 2.0  # s of work before progress is reported
+REPORT_INTERVAL = 0.5  # s
+FIRST_STEPS = 5  # before long work is announced: the first one also loads and compiles
 RESUME = "the same call with out= (--out FOLDER) goes on where it stopped"
 
 
@@ -243,26 +247,63 @@ def _completed_futures(
 
 
 class Progress:
-    """A line on the error stream: done, rate and time left; silent where nobody looks."""
+    """Progress on the error stream: a line that is renewed, or one sentence about long work.
 
-    def __init__(self, total: int, unit: str, shown: bool | None = None) -> None:
-        self.total, self.unit = total, unit
+    A terminal sees a line with what is done, the rate and the time left. Elsewhere one sentence
+    announces work that is foreseen to take long, unless progress is switched off.
+
+    Parameters
+    ----------
+    total : int
+        How many units there are.
+    unit : str
+        What is counted.
+    shown : bool, optional
+        Show the line. Default: only if stderr is a terminal. With False nothing is written.
+    announces : bool
+        Whether long work is announced; False where the caller does so.
+    """
+
+    def __init__(
+        self, total: int, unit: str, shown: bool | None = None, announces: bool = True
+    ) -> None:
+        self.total = total
+        self.unit = unit
         self.shown = sys.stderr.isatty() if shown is None else shown
-        self.start = self.last = time.monotonic()
-        self.done = self.before = 0
+        self.announces = announces and shown is None and not self.shown
+        self.start = time.monotonic()
+        self.last = self.start
+        self.done = 0
+        self.done_before = 0
+        self.steps = 0
 
     def step(self, count: int, known: bool = False) -> None:
-        """Count what was done; `known` means it was there already and tells nothing of the rate."""
+        """Count what was done; `known` means it was there already and says nothing of the rate."""
         self.done += count
-        self.before += count if known else 0
+        self.done_before += count if known else 0
+        self.steps += 1
         now = time.monotonic()
-        if self.shown and now - self.start > 2 and now - self.last > 0.5:
+        elapsed = now - self.start
+        if elapsed < FIRST_REPORT or not (self.shown or self.announces):
+            return
+        rate = (self.done - self.done_before) / elapsed
+        seconds_left = (self.total - self.done) / rate if rate else float("inf")
+
+        if self.shown and now - self.last > REPORT_INTERVAL:
             self.last = now
-            rate = (self.done - self.before) / (now - self.start)
-            left = (self.total - self.done) / rate if rate else float("inf")
             sys.stderr.write(
                 f"\r{100 * self.done / self.total:5.1f} %  {rate:,.0f} {self.unit}/s  "
-                f"{left:,.0f} s left   "
+                f"{seconds_left:,.0f} s left   "
+            )
+            sys.stderr.flush()
+        elif self.announces and self.steps >= FIRST_STEPS and seconds_left > LONG:
+            self.announces = False
+            foreseen = f"about {seconds_left:.0f} s"
+            if seconds_left > 100:
+                foreseen = f"about {seconds_left / 60:.2g} minutes"
+            sys.stderr.write(
+                f"supple: {self.done:,} of {self.total:,} {self.unit} are done after "
+                f"{elapsed:.0f} s; the others will take {foreseen}\n"
             )
             sys.stderr.flush()
 
