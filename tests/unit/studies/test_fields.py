@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 
 import supple
-from supple.studies.motion.fields import _end_rotations, fields
+from supple.kernels.spatial import axis_rotation
+from supple.studies.motion.fields import fields, fields_at
 from supple.view.scene.posing import bend
 from supple.view.scene.scenes import response_scene
+
+
+def section_turn(angles: np.ndarray) -> np.ndarray:
+    """(T, 3, 3) rotation R_z R_y R_x of an end section with these angles."""
+    R_x, R_y, R_z = (axis_rotation(np.eye(3)[k], angles[:, k]) for k in range(3))
+    return R_z @ R_y @ R_x
+
 
 SPATIAL = """
 supple: 1
@@ -35,6 +43,19 @@ def test_the_last_end_is_the_tip(run: supple.Response) -> None:
     ends = found.motion[:, -1, -1, :3] + found.L[:, -1, None] * np.array([1.0, 0, 0])
     tip = found.p[:, -1] + np.einsum("tij,tj->ti", found.R[:, -1], ends)
     np.testing.assert_allclose(tip, run.tip, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["industrial-3", "five-bar", "theodore-rrp"])
+def test_links_that_shorten_as_they_bend_end_at_the_tip(name: str) -> None:
+    model = supple.build(supple.load(name), supple.AssumedModes(2), stiffening=True)
+    start = {"theta0": [0.2, 0.3, 0.8]} if name == "theodore-rrp" else {}
+    q = supple.simulate(model, duration=1e-3, samples=2, **start).q[:1].copy()
+    q[:, model.joints :] += 3e-3 * np.random.default_rng(1).normal(size=model.size - model.joints)
+    found = fields_at(model, q, points=3)
+    i = found.names.index(model.chain.links[-1].name)
+    end = found.motion[:, i, -1, :3] + found.L[:, i, None] * np.array([1.0, 0, 0])
+    tip = found.p[:, i] + np.einsum("tij,tj->ti", found.R[:, i], end)
+    np.testing.assert_allclose(tip, model.tip(q), atol=1e-12)
 
 
 def test_deflections_are_those_of_the_response(run: supple.Response) -> None:
@@ -97,7 +118,7 @@ def test_a_link_that_slides_twists(basis: supple.Basis) -> None:
     run = supple.Response(model, np.arange(2.0), q, 0 * q, q[:, :2], np.zeros(2), "given")
     found = fields(run, points=801)
     R_SL = model.chain.links[-1].R_SL  # angles follow one another in the section's axes
-    turned = _end_rotations(found.motion[:, -1, -1, 3:] @ R_SL.T)
+    turned = section_turn(found.motion[:, -1, -1, 3:] @ R_SL.T)
     drawn = found.R[:, -1] @ R_SL.T @ turned @ R_SL
     np.testing.assert_allclose(drawn, run.tip_rotation, atol=1e-8)
     assert abs(found.motion[0, -1, -1, 3]) > 1e-3

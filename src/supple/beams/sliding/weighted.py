@@ -158,10 +158,13 @@ def _reshape_list(flat: list[Any], shape: tuple[int, ...]) -> Any:
 
 
 def piecewise(x: Scalar, breaks: Array, series: Array, order: int = 0) -> list[Scalar]:
-    """Return polynomials (m,) of x, a number or an expression, or a derivative of theirs.
+    """Return polynomials (m,) of x, numbers or an expression, or a derivative of theirs.
 
     `series` (p, n, m): Legendre's on the pieces between `breaks`; the outer ones go on beyond them.
     """
+    if isinstance(x, np.ndarray) and x.ndim:
+        each = [piecewise(one, breaks, series, order) for one in x]
+        return list(np.transpose(each))
     width = np.diff(breaks)
     own = legendre.legder(series, order, axis=1) * ((2 / width) ** order)[:, None, None]
     if not symbolic(x):

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...beams.invariants import foreshortening
+from ...beams.sliding.shapes import SlidingShapes
 from .chain import Chain, ChainLink
 
-__all__ = ["link_deflection", "root_moments"]
+__all__ = ["link_deflection", "root_moments", "section_motions"]
 
 Array = NDArray[np.float64]
 
@@ -16,36 +17,72 @@ Array = NDArray[np.float64]
 def link_deflection(part: ChainLink, own: Array, fraction: float, stiffening: bool) -> Array:
     """Return the elastic displacement (.., 3) of a link, link axes, from its own coordinates.
 
-    With `stiffening` its shortening -1/2 int (v'^2 + w'^2) is part of it, as of the tip; that of a
-    link that slides by the chords of 64 and 128 pieces of its axis, extrapolated.
+    With `stiffening` its shortening -1/2 int (v'^2 + w'^2) is part of it, as of the tip.
+    """
+    moved = section_motions(part, own, np.array([fraction]), stiffening)
+    turned: Array = moved[..., 0, :3] @ part.R_SL
+    return turned
+
+
+def section_motions(part: ChainLink, own: Array, fractions: Array, stiffening: bool) -> Array:
+    """Return displacements and rotations (.., P, 6) of sections of a link, section axes.
+
+    Parameters
+    ----------
+    part : ChainLink
+        The link.
+    own : ndarray
+        Its own coordinates (.., k): elastic amplitudes, of a slider its free length first.
+    fractions : ndarray
+        Places of the sections (P,), from 0 at the root to 1 at the end of the (free) length.
+    stiffening : bool
+        Whether its shortening is part of the displacements.
     """
     if part.shapes is None:
-        return np.zeros((*own.shape[:-1], 3))
+        return np.zeros((*own.shape[:-1], len(fractions), 6))
     if part.slide is not None:
-        # A link that slides, section axes, from own = [l, eta]
-        places = np.linspace(0.0, fraction, 129) if stiffening else np.array([fraction])
-        l = own[..., :1]
-        alike = l.size > 0 and (l == l.flat[0]).all()  # as where a mode is looked at in one pose
-        fields = part.slide.fields(l.ravel()[:1] if alike else l, places)
-        moved = np.einsum("...pak,...k->...pa", fields, own[..., 1:])[..., :3]
-        end: Array = moved[..., -1, :].copy()
-        if stiffening and fraction:
-            coarse_fine = []
-            for each in (2, 1):
-                rise = np.diff(moved[..., ::each, 1:], axis=-2)
-                pieces = l * fraction * each / 128
-                coarse_fine.append(-((rise**2).sum(axis=-1) / (2 * pieces)).sum(axis=-1))
-            end[..., 0] += (4 * coarse_fine[1] - coarse_fine[0]) / 3
-        moved = end
-    else:
-        x = np.array([fraction * part.inv.length])
-        moved = own @ part.shapes.at(x)[0, :3].T
-        pairs, short = foreshortening(part.shapes, x) if stiffening else ((), None)
+        return _sliding_section_motions(part.slide, own, fractions, stiffening)
+
+    places = fractions * part.inv.length
+    moved: Array = np.einsum("pak,...k->...pa", part.shapes.at(places), own)
+    if stiffening:
+        pairs, short = foreshortening(part.shapes, places)
         for k, (j, n) in enumerate(pairs):
-            assert short is not None
-            moved = moved + (own[..., j] * own[..., n])[..., None] * short[0, :, k]
-    turned: Array = moved @ part.R_SL
-    return turned
+            product = own[..., j] * own[..., n]
+            moved[..., :3] += product[..., None, None] * short[:, :, k]
+    return moved
+
+
+def _sliding_section_motions(
+    slide: SlidingShapes, own: Array, fractions: Array, stiffening: bool
+) -> Array:
+    """Sections of a link that slides, own = [l, eta]."""
+    l = own[..., :1]
+    eta = own[..., 1:]
+    one_length = l.size > 0 and (l == l.flat[0]).all()  # as where modes are drawn in one pose
+    lengths = l.ravel()[:1] if one_length else l
+
+    def motions(places: Array) -> Array:
+        fields = slide.fields(lengths, places)
+        moved: Array = np.einsum("...pak,...k->...pa", fields, eta)
+        return moved
+
+    moved: Array = motions(fractions)
+    if not stiffening:
+        return moved
+    for k, fraction in enumerate(fractions):
+        if not fraction:
+            continue
+        # Its shortening by the chords of 64 and of 128 pieces of its axis, extrapolated
+        sideways = motions(np.linspace(0.0, fraction, 129))[..., 1:3]
+        estimates = []
+        for every in (2, 1):
+            rise = np.diff(sideways[..., ::every, :], axis=-2)
+            piece = l * fraction * every / 128  # m
+            estimates.append(-((rise**2).sum(axis=-1) / (2 * piece)).sum(axis=-1))
+        coarse, fine = estimates
+        moved[..., k, 0] += (4 * fine - coarse) / 3
+    return moved
 
 
 def root_moments(chain: Chain, q: Array, link: str) -> Array:

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...beams.invariants import strains
-from ...beams.sliding.integrals import spot_fields
-from ...beams.sliding.shapes import SlidingShapes, Spot
 from ...beams.theory import AnyBeam
 from ...equations.chains.chain import Chain, ChainLink
+from ...equations.chains.chain_equations import laws_of
+from ...equations.chains.link_fields import section_motions
 from ...equations.closed.coupled import ClosedFunctions
 from ...equations.model import Model
-from ...kernels.spatial import axis_rotation
+from ...kernels.scalars import Vector
 from ...path_dynamics.linearised_model import PathModel
 from ...structure.link_parts import link_beam
 from .path_response import PathResponse
@@ -105,136 +105,60 @@ def _fields_of_chain(chain: Chain, beams: list[AnyBeam], q: Array, points: int) 
     """p, R, L, motion and energy of the links of one chain or tree at states q (T, N)."""
     T = len(q)
     n = len(chain.links)
+    undamped = np.zeros((chain.size, chain.size))
+    frames = laws_of(chain, undamped).frames(list(q.T))  # arrays over time as scalars
+    fractions = np.linspace(0, 1, points)
     p = np.empty((T, n, 3))
     R = np.empty((T, n, 3, 3))
     L = np.empty((T, n))
     motion = np.zeros((T, n, points, 6))
     energy = np.zeros((T, n, points))
-    ground = _support_motion(chain, -1, q)
-    # Place and axes, base axes, of the end and the stations of every link
-    sections: list[list[tuple[Array, Array]]] = []
-    for i, link in enumerate(chain.links):
-        parent = i - 1 if link.parent is None else link.parent
-        carrier, carrier_axes = sections[parent][link.carrier] if parent >= 0 else ground
-        root, axes = _root_frame(chain, i, q, carrier, carrier_axes)
+    for i, (link, (place, axes, _)) in enumerate(zip(chain.links, frames, strict=True)):
+        p[:, i] = _over_time(place, T)
+        R[:, i] = np.stack([_over_time(row, T) for row in axes], axis=1) @ link.R_SL
         L[:, i] = link.inv.length if link.slide is None else q[:, chain.lengths_at[i]]
+
         own = q[:, chain.own(i)]
-        bent, energy[:, i] = _bending_along(link, beams[i], own, points)
-
-        end = bent[:, -1, :3] + L[:, i, None] * ALONG_LINK
-        end_angles = bent[:, -1, 3:]
-        own_sections = []
-        for arm, angles in [(end, end_angles), *_stations(link, own, L[:, i])]:
-            place = root + np.einsum("tij,tj->ti", axes, arm)
-            own_sections.append((place, axes @ _end_rotations(angles)))
-        sections.append(own_sections)
-
-        p[:, i] = root
-        R[:, i] = axes @ link.R_SL
+        bent = section_motions(link, own, fractions, bool(link.inv.pairs))
         displacement = bent[..., :3] @ link.R_SL
         rotation = bent[..., 3:] @ link.R_SL
         motion[:, i] = np.concatenate([displacement, rotation], -1)
+        energy[:, i] = _strain_energy(link, beams[i], own, fractions)
     return p, R, L, motion, energy
 
 
-def _root_frame(
-    chain: Chain, i: int, q: Array, carrier: Array, carrier_axes: Array
-) -> tuple[Array, Array]:
-    """(T, 3) and (T, 3, 3): root of link i and its axes, behind its support and its joint."""
-    link = chain.links[i]
-    root = carrier + carrier_axes @ link.p_PM
-    axes = carrier_axes @ link.R_PM
-    support = link.bearing or link.floats
-    if support is not None:
-        moved, tilted = _support_motion(chain, i, q)
-        mounted = axes @ support.R_MS.T
-        root = root + np.einsum("tij,tj->ti", mounted, moved)
-        axes = mounted @ tilted @ support.R_MS
-    joint = np.broadcast_to(np.eye(3), (len(q), 3, 3))
-    turns = [] if link.axis is None else [*link.leading, link.axis]
-    for k, axis in enumerate(turns):
-        angle = q[:, chain.turning_coordinates(i, k)].sum(axis=1)  # of its motor and its spring
-        joint = joint @ axis_rotation(axis, angle)
-    return root, axes @ joint
+def _over_time(vector: Vector, count: int) -> Array:
+    """(T, k) entries of a vector of scalars: constants, or arrays over time."""
+    return np.stack([np.broadcast_to(x, count) for x in vector], axis=-1)
 
 
-def _stations(link: ChainLink, own: Array, lengths: Array) -> list[tuple[Array, Array]]:
-    """Place (T, 3) and angles (T, 3) of each section along a link that carries others."""
-    found = []
-    for at, N, Psi in link.stations:
-        if link.slide is None:
-            k = Psi.shape[1]
-            fields = np.broadcast_to(np.vstack([N[:, :k], Psi]), (len(own), 6, k))
-            eta = own
-        else:  # a place that the link slides through
-            k = link.slide.count
-            spot = Spot(at, held=True)
-            each = [spot_fields(link.slide, length, spot)[1:] for length in lengths]
-            fields = np.array([[row[:k] for row in (*N_l, *Psi_l)] for N_l, Psi_l in each])
-            eta = own[:, 1:]
-        moved = np.einsum("tak,tk->ta", fields, eta)
-        found.append((moved[:, :3] + at * ALONG_LINK, moved[:, 3:]))
-    return found
-
-
-def _support_motion(chain: Chain, i: int, q: Array) -> tuple[Array, Array]:
-    """(T, 3) and (T, 3, 3): how a bearing or free joint i, or the foundation (-1), moves."""
-    free_joint = chain.links[i].floats if i >= 0 else None
-    if i in chain.supports:
-        support, coordinates = chain.supports[i][0], tuple(chain.supports[i][1])
-    elif free_joint is not None:
-        support, coordinates = free_joint, chain.passive[i]
-    else:
-        return np.zeros((len(q), 3)), np.broadcast_to(np.eye(3), (len(q), 3, 3))
-    own = q[:, list(coordinates)[: support.columns.shape[1]]]
-    moved = own @ support.columns.T
-    return moved[:, :3], _end_rotations(moved[:, 3:])
-
-
-def _bending_along(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Array, Array]:
-    """(T, P, 6) displacement and rotation along a link and (T, P) energy, segment axes."""
+def _strain_energy(link: ChainLink, beam: AnyBeam, own: Array, fractions: Array) -> Array:
+    """(T, P) strain energy per length along a link, J/m."""
+    energy = np.zeros((len(own), len(fractions)))
     if link.slide is not None:
-        return _bending_along_slider(link.slide, beam, own, points)
+        return _strain_energy_of_slider(link, beam, own, fractions)
     if link.shapes is None:
-        return np.zeros((len(own), points, 6)), np.zeros((len(own), points))
-    x = np.linspace(0, link.inv.length, points)
-    bent = np.einsum("pck,tk->tpc", link.shapes.at(x), own)
-    energy = np.zeros((len(own), points))
-    for modulus, strain in strains(beam, link.shapes, x):
+        return energy
+    for modulus, strain in strains(beam, link.shapes, fractions * link.inv.length):
         energy += modulus / 2 * (own @ strain.T) ** 2
-    return bent, energy
+    return energy
 
 
-def _bending_along_slider(
-    slide: SlidingShapes, beam: AnyBeam, own: Array, points: int
-) -> tuple[Array, Array]:
-    """As `_bending_along`, of a link that slides: own = [l, eta]; strains by differences."""
+def _strain_energy_of_slider(link: ChainLink, beam: AnyBeam, own: Array, fractions: Array) -> Array:
+    """As `_strain_energy`, of a link that slides: own = [l, eta]; strains by differences."""
     l = own[:, :1]
-    eta = own[:, 1:]
-    s = np.linspace(0, 1, points)
-
-    def section_motion(fractions: Array) -> Array:
-        moved: Array = np.einsum("tpak,tk->tpa", slide.fields(l, fractions), eta)
-        return moved
-
-    here = section_motion(s)
-    difference = section_motion(s + STRAIN_STEP) - section_motion(s - STRAIN_STEP)
-    slope = difference / (2 * (STRAIN_STEP * l[..., None]))
+    here = section_motions(link, own, fractions, False)
+    after = section_motions(link, own, fractions + STRAIN_STEP, False)
+    before = section_motions(link, own, fractions - STRAIN_STEP, False)
+    slope = (after - before) / (2 * (STRAIN_STEP * l[..., None]))
 
     # Extension, curvatures, shears and twist with their stiffnesses
-    properties = np.array([beam.outside(float(out)).at(s * out) for out in l[:, 0]])  # (T, P, 10)
-    stiffness = np.where(np.isfinite(properties), properties, 0.0)[..., 1:7]
+    properties = np.array([beam.outside(float(out)).at(fractions * out) for out in l[:, 0]])
+    stiffness = np.where(np.isfinite(properties), properties, 0.0)[..., 1:7]  # (T, P, 6)
     shear = slope[..., 1:3] - here[..., [5, 4]] * np.array([1.0, -1.0])
     strain = np.concatenate([slope[..., [0, 5, 4]], shear, slope[..., 3:4]], axis=-1)
-    return here, (stiffness * strain**2).sum(axis=-1) / 2
-
-
-def _end_rotations(phi: Array) -> Array:
-    """(T, 3, 3) rotations R_z R_y R_x of the end sections."""
-    R_x = axis_rotation((1, 0, 0), phi[:, 0])
-    R_y = axis_rotation((0, 1, 0), phi[:, 1])
-    R_z = axis_rotation((0, 0, 1), phi[:, 2])
-    return R_z @ R_y @ R_x
+    energy: Array = (stiffness * strain**2).sum(axis=-1) / 2
+    return energy
 
 
 def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fields:
