@@ -402,7 +402,7 @@ def test_long_work_is_announced_once(
     supple.sweep(robot, "modes", over=angles, chunk=2, count=1, scheduler="serial")
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "of 40 configurations are done after" in said
+    assert "of 40 configurations are done; the others" in said
     supple.sweep(robot, "modes", over=angles, chunk=2, count=1, progress=False)
     assert capsys.readouterr().err == ""
 

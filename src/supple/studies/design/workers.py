@@ -276,6 +276,8 @@ class Progress:
         self.done = 0
         self.done_before = 0
         self.steps = 0
+        self.warm_start = self.start  # after the first steps, by which long work is foreseen
+        self.warm_done = 0
 
     def step(self, count: int, known: bool = False) -> None:
         """Count what was done; `known` means it was there already and says nothing of the rate."""
@@ -283,29 +285,46 @@ class Progress:
         self.done_before += count if known else 0
         self.steps += 1
         now = time.monotonic()
+        if self.steps == FIRST_STEPS:
+            self.warm_start = now
+            self.warm_done = self.done
+        if self.shown:
+            self._renew_line(now)
+        elif self.announces and self.steps > FIRST_STEPS:
+            self._announce(now)
+
+    def _renew_line(self, now: float) -> None:
+        """Write what is done, the rate and the time left over the line before."""
         elapsed = now - self.start
-        if elapsed < FIRST_REPORT or not (self.shown or self.announces):
+        if elapsed < FIRST_REPORT or now - self.last < REPORT_INTERVAL:
             return
+        self.last = now
         rate = (self.done - self.done_before) / elapsed
         seconds_left = (self.total - self.done) / rate if rate else float("inf")
+        sys.stderr.write(
+            f"\r{100 * self.done / self.total:5.1f} %  {rate:,.0f} {self.unit}/s  "
+            f"{seconds_left:,.0f} s left   "
+        )
+        sys.stderr.flush()
 
-        if self.shown and now - self.last > REPORT_INTERVAL:
-            self.last = now
-            sys.stderr.write(
-                f"\r{100 * self.done / self.total:5.1f} %  {rate:,.0f} {self.unit}/s  "
-                f"{seconds_left:,.0f} s left   "
-            )
-            sys.stderr.flush()
-        elif self.announces and self.steps >= FIRST_STEPS and seconds_left > LONG:
-            self.announces = False
-            foreseen = f"about {seconds_left:.0f} s"
-            if seconds_left > 100:
-                foreseen = f"about {seconds_left / 60:.2g} minutes"
-            sys.stderr.write(
-                f"supple: {self.done:,} of {self.total:,} {self.unit} are done after "
-                f"{elapsed:.0f} s; the others will take {foreseen}\n"
-            )
-            sys.stderr.flush()
+    def _announce(self, now: float) -> None:
+        """Say once how long the rest will take, where that is long."""
+        elapsed = now - self.warm_start
+        newly_done = self.done - self.warm_done
+        if elapsed < FIRST_REPORT or not newly_done:
+            return
+        seconds_left = (self.total - self.done) * elapsed / newly_done
+        if seconds_left < LONG:
+            return
+        self.announces = False
+        foreseen = f"about {seconds_left:.0f} s"
+        if seconds_left > 100:
+            foreseen = f"about {seconds_left / 60:.2g} minutes"
+        sys.stderr.write(
+            f"supple: {self.done:,} of {self.total:,} {self.unit} are done; the others will take "
+            f"{foreseen}\n"
+        )
+        sys.stderr.flush()
 
     def end(self) -> None:
         """Clear the line."""

@@ -43,23 +43,31 @@ def inputs_along(
         raise SuppleError(
             f"window is {window!r}: that is {count} samples, give one of 16 to {MAX_SAMPLES}"
         )
+
+    # The accelerations that are wanted, over the window and over frequency
     t: Array = np.asarray(window[0] + step * np.arange(count), float)
-    wanted = path.at(np.clip(t, 0.0, path.duration))[2]
-    wanted = np.where(((t >= 0) & (t <= path.duration))[:, None], wanted, 0.0)
+    acceleration = path.at(np.clip(t, 0.0, path.duration))[2]
+    within_path = (t >= 0) & (t <= path.duration)
+    acceleration = np.where(within_path[:, None], acceleration, 0.0)
     f: Array = np.asarray(np.fft.rfftfreq(count, step), float)
-    some = (f > 0) & (f <= cutoff_hz)
-    fade = np.cos(np.pi / 2 * np.clip(2 * f[some] / cutoff_hz - 1, 0, 1)) ** 2
-    asked = fade[:, None] * np.fft.rfft(wanted, axis=0)[some]
-    found = np.zeros((len(f), wanted.shape[1]), complex)
-    moved = -((2 * np.pi * f[some]) ** 2)[:, None, None] * H(f[some])
-    found[some] = np.linalg.solve(moved, asked[..., None])[..., 0]
+    in_band = (f > 0) & (f <= cutoff_hz)
+    fade = np.cos(np.pi / 2 * np.clip(2 * f[in_band] / cutoff_hz - 1, 0, 1)) ** 2
+    wanted = fade[:, None] * np.fft.rfft(acceleration, axis=0)[in_band]
+
+    # -omega^2 H u = acceleration, frequency by frequency
+    omega = 2 * np.pi * f[in_band]
+    acceleration_response = -(omega**2)[:, None, None] * H(f[in_band])
+    found = np.zeros((len(f), acceleration.shape[1]), complex)
+    found[in_band] = np.linalg.solve(acceleration_response, wanted[..., None])[..., 0]
     inputs = np.fft.irfft(found, count, axis=0)
+
+    # The window is repeated by the transform: inputs must have died out at its ends
     edge = max(1, count // 50)
-    left = np.abs(np.concatenate([inputs[:edge], inputs[-edge:]])).max()
-    if left > WINDOW_TOLERANCE * np.abs(inputs).max():
+    left_at_ends = np.abs(np.concatenate([inputs[:edge], inputs[-edge:]])).max()
+    if left_at_ends > WINDOW_TOLERANCE * np.abs(inputs).max():
         raise SuppleError(
             f"the inputs do not die out within the window {window!r}: "
-            f"{left / np.abs(inputs).max():.2g} of the largest is left at its ends; give a longer "
-            "window, or damping where zeros lie on the imaginary axis"
+            f"{left_at_ends / np.abs(inputs).max():.2g} of the largest is left at its ends; give a "
+            "longer window, or damping where zeros lie on the imaginary axis"
         )
     return t, inputs

@@ -28,7 +28,7 @@ from ...structure import Joints, Structure, cut_structure, motor_is_free, struct
 from ..configuration import joint_states, where
 from .frequency_system import CHUNK, FrequencySystem, system_of
 from .linear_inversion import inputs_along
-from .modal_response import with_modes
+from .modal_response import modally_damped_response
 from .modes import Modes, modes
 from .zeros import zeros_within
 
@@ -240,35 +240,46 @@ def response(
     array([35.47])
     """
     f = _frequencies(frequency_hz, structural_damping, modal_damping)
-    asked = where(robot, theta, position)
-    if not asked.single:
+    configuration = where(robot, theta, position)
+    if not configuration.single:
         raise SuppleError("a frequency response is of one configuration: give theta (joints,)")
     joints = joint_states(robot, joints)
-    structure = structure_of(robot, asked.at, joints)
+
+    # The robot cut at the places of loads and measurements, for frequencies up to the highest
+    structure = structure_of(robot, configuration.at, joints)
     structure = _cut_at_places(structure, tuple(inputs), outputs)
-    system = system_of(structure, 1.001 * (top := 2 * math.pi * float(f.max())) + 1e-9)
-    rows = sum((_each(each) for each in outputs), ())
-    ports, parts = Ports(robot, system, tuple(inputs), rows, joints), structure.segments
-    elastic = any(not s.beam.rigid or any(r.stiffness for r in s.releases) for s in parts)
-    found, poles, omega = None, np.zeros(0), 2 * math.pi * f
-    if elastic:
-        found = _modes_up_to(
-            robot, asked, joints, top * (DAMPED_BAND_RATIO if modal_damping else 1.0)
-        )
+    omega = 2 * math.pi * f
+    top = 2 * math.pi * float(f.max())
+    system = system_of(structure, _end_of_band(top))
+    rows = sum((_rows_of(output) for output in outputs), ())
+    ports = Ports(robot, system, tuple(inputs), rows, joints)
+
+    # Natural frequencies: the poles of the answer, and the modes that are damped
+    found: Modes | None = None
+    poles = np.zeros(0)
+    if _can_vibrate(structure):
+        highest = top * (DAMPED_BAND_RATIO if modal_damping else 1.0)
+        found = _modes_up_to(robot, configuration, joints, highest)
         poles = found.omega[found.omega <= top * (1 + 1e-12)]
+
     if modal_damping and found is not None:
-        wide = system_of(
-            structure, 1.001 * max(DAMPED_BAND_RATIO * top, float(found.omega[-1])) + 1e-9
+        highest = max(DAMPED_BAND_RATIO * top, float(found.omega[-1]))
+        wide_system = system_of(structure, _end_of_band(highest))
+        wide_ports = Ports(robot, wide_system, tuple(inputs), rows, joints)
+        values = modally_damped_response(
+            partial(ports.values, system, loss=1.0),
+            wide_system,
+            wide_ports.forces(wide_system),
+            partial(wide_ports.rows, wide_system, loss=1.0),
+            omega,
+            found.omega,
+            modal_damping,
         )
-        wider = Ports(robot, wide, tuple(inputs), rows, joints)
-        undamped = partial(ports.values, system, loss=1.0)
-        both = wider.forces(wide), partial(wider.rows, wide, loss=1.0)
-        values = with_modes(undamped, wide, both, omega, found.omega, modal_damping)
     else:
         values = ports.values(system, omega, 1 + 1j * structural_damping)
     return FrequencyResponse(
         robot,
-        asked.take(asked.theta),
+        configuration.take(configuration.theta),
         joints,
         f,
         tuple(map(str, inputs)),
@@ -283,7 +294,20 @@ def response(
     )
 
 
-def _each(output: Any) -> tuple[One, ...]:
+def _end_of_band(omega: float) -> float:
+    """Where the band of a system ends that is used up to a frequency, rad/s: a little above it."""
+    return 1.001 * omega + 1e-9
+
+
+def _can_vibrate(structure: Structure) -> bool:
+    """Whether any link bends or any joint has a spring."""
+    for segment in structure.segments:
+        if not segment.beam.rigid or any(release.stiffness for release in segment.releases):
+            return True
+    return False
+
+
+def _rows_of(output: Any) -> tuple[One, ...]:
     """The rows of an output, one value each."""
     if isinstance(output, Tip) and not output.rotation:
         return ("tip.x", "tip.y", "tip.z")
@@ -306,11 +330,11 @@ def _name(output: Output | One) -> str:
     return str(output)
 
 
-def _modes_up_to(robot: Robot, asked: Any, joints: Joints, top: float) -> Modes:
+def _modes_up_to(robot: Robot, configuration: Any, joints: Joints, top: float) -> Modes:
     """The elastic modes at least up to a frequency, rad/s."""
-    place: dict[str, Any] = {"theta": asked.take(asked.theta)}
-    if asked.position is not None:
-        place = {"position": asked.take(asked.position)}
+    place: dict[str, Any] = {"theta": configuration.take(configuration.theta)}
+    if configuration.position is not None:
+        place = {"position": configuration.take(configuration.position)}
     count = 8
     while True:
         found = modes(robot, count=count, joints=joints, **place)

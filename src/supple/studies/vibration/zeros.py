@@ -19,6 +19,8 @@ __all__ = ["zeros_within"]
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 ZERO_RADIUS = 1e-10  # of the circle: what lies inside this smaller one is zero
+GRIDS = (200, 1600)  # points between which zeros on the real axis are looked for
+SAME_AS_POLE = 1e-7  # relative distance below which a zero and a pole are one
 Determinant = Callable[[Complex], tuple[Complex, Array]]  # phase and logarithm of the size
 
 
@@ -28,46 +30,59 @@ def zeros_within(determinant: Determinant, top: float, poles: Array, rigid: int)
     poles: lambda of the elastic poles; rigid: how many poles there are at zero. A zero of the
     determinant that is a pole too belongs to a mode that the path does not see, and is none.
     """
+    # How many there are, at zero and elsewhere
     radius = top**2 * (1 + 1e-9)
     core = ZERO_RADIUS * radius
-    still = _winding(determinant, core)
-    wanted = _winding(determinant, radius) - still
+    zeros_at_zero = _winding(determinant, core)
+    wanted = _winding(determinant, radius) - zeros_at_zero
+
     found: list[complex] = []
-    for points in (200, 1600):
-        # Real zeros outside the core: sign changes on a grid even in omega, refined by Illinois
-        side = np.linspace(np.sqrt(core / radius), 1, points) ** 2 * radius
-        brackets = []
-        for grid in (side, -side):
-            sign = np.sign(determinant(grid.astype(complex))[0].real)
-            at = np.flatnonzero(sign[1:] * sign[:-1] < 0)
-            brackets.append(np.stack([grid[at], grid[at + 1]]))
-        a, b = np.concatenate(brackets, axis=1)
-        if not len(a):
-            on_axis = np.asarray(a)
-        else:
-            phase, reference = determinant(a.astype(complex))
-            fa, fb = phase.real.copy(), _real(determinant, b, reference)
-            for _ in range(80):
-                x = b - fb * (b - a) / (fb - fa)
-                fx = _real(determinant, x, reference)
-                crossed = fx * fb < 0
-                a, fa = np.where(crossed, b, a), np.where(crossed, fb, fa / 2)
-                done = np.abs(x - b) <= 1e-14 * np.abs(x)
-                b, fb = x, np.where(fx == 0, 1e-300 * np.sign(fb), fx)
-                if done.all():
-                    break
-            on_axis = np.asarray(b)
-        found = [complex(value) for value in on_axis]
+    for points in GRIDS:
+        found = [complex(value) for value in _on_real_axis(determinant, core, radius, points)]
         if len(found) >= wanted:
             break
     if len(found) < wanted:
-        found += _off_axis(determinant, radius, wanted - len(found), [*found, *[0j] * still])
+        known = [*found, *[0j] * zeros_at_zero]
+        found += _off_axis(determinant, radius, wanted - len(found), known)
+
+    # A zero on a pole cancels it
     for pole in poles:
-        near = [z for z in found if abs(z - pole) <= 1e-7 * abs(pole)]
-        if near:
-            found.remove(near[0])
-    found += [0j] * max(0, still - rigid)
+        cancelled = [z for z in found if abs(z - pole) <= SAME_AS_POLE * abs(pole)]
+        if cancelled:
+            found.remove(cancelled[0])
+    found += [0j] * max(0, zeros_at_zero - rigid)
     return np.array(sorted(found, key=abs), complex)
+
+
+def _on_real_axis(determinant: Determinant, core: float, radius: float, points: int) -> Array:
+    """Zeros on the real axis outside the core: sign changes on a grid even in omega, refined."""
+    grid_side = np.linspace(np.sqrt(core / radius), 1, points) ** 2 * radius
+    brackets = []
+    for grid in (grid_side, -grid_side):
+        sign = np.sign(determinant(grid.astype(complex))[0].real)
+        at = np.flatnonzero(sign[1:] * sign[:-1] < 0)
+        brackets.append(np.stack([grid[at], grid[at + 1]]))
+    a, b = np.concatenate(brackets, axis=1)
+    if not len(a):
+        return np.asarray(a)
+
+    # The Illinois method, all brackets together: false position in which the end that stays
+    # counts half
+    phase, reference = determinant(a.astype(complex))
+    fa = phase.real.copy()
+    fb = _real(determinant, b, reference)
+    for _ in range(80):
+        x = b - fb * (b - a) / (fb - fa)
+        fx = _real(determinant, x, reference)
+        crossed = fx * fb < 0
+        a = np.where(crossed, b, a)
+        fa = np.where(crossed, fb, fa / 2)
+        done = np.abs(x - b) <= 1e-14 * np.abs(x)
+        b = x
+        fb = np.where(fx == 0, 1e-300 * np.sign(fb), fx)
+        if done.all():
+            break
+    return np.asarray(b)
 
 
 def _winding(determinant: Determinant, radius: float) -> int:
