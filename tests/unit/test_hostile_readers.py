@@ -3,14 +3,18 @@
 import contextlib
 import json
 import random
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.io import savemat
 
 import supple
 from supple.files.joint_trajectories import read_joint_trajectory, write_joint_trajectory
+from supple.files.recordings import read_columns
 from unit.test_disk import damaged
 
 Numbers = list[tuple[int, Any]]
@@ -163,3 +167,46 @@ def test_damaged_bytes(tmp_path: Path, name: str) -> None:
         (tmp_path / name).write_bytes(damaged(text.encode(), chance))
         with contextlib.suppress(supple.SuppleError):
             read(tmp_path / name)
+
+
+def test_a_text_recording_takes_little_more_memory_than_its_numbers(tmp_path: Path) -> None:
+    """Two million rows of 2 bytes are 16 MB of numbers; wide text buffers took 36 MB for them."""
+    place = tmp_path / "zeros.csv"
+    place.write_bytes(b"a\n" + b"0\n" * 2_000_000)
+    tracemalloc.start()
+    try:
+        columns = read_columns(place).columns
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(columns["a"]) == 2_000_000
+    assert peak < 28e6
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"t,a\n0," + b"1" * 2_000_000, "line 2 is longer than 1,000,000 characters"),
+        (b"\0" * 100_000, "neither text nor a known format"),
+        ("t,a\n0,1\n".encode("utf-16"), "neither text nor a known format"),
+    ],
+)
+def test_recordings_that_are_no_tables(tmp_path: Path, content: bytes, told: str) -> None:
+    place = tmp_path / "a.csv"
+    place.write_bytes(content)
+    with pytest.raises(supple.SuppleError, match=told):
+        supple.resonances(place)
+
+
+def test_a_small_mat_file_that_unpacks_to_gigabytes(tmp_path: Path) -> None:
+    """20 million zeros are 0.2 MB when they are compressed, and took a gigabyte to read."""
+    place = tmp_path / "zeros.mat"
+    savemat(place, {"x": np.zeros(20_000_000)}, do_compression=True)
+    with pytest.raises(supple.SuppleError, match=r"holds 20,000,000 numbers in .* bytes"):
+        supple.resonances(place, rate=1000.0)
+
+
+def test_a_recording_too_long_for_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUPPLE_MEMORY_GB", "0.001")
+    with pytest.raises(supple.SuppleError, match=r"resonances of 20,000 samples would take .* cut"):
+        supple.resonances(np.sin(np.arange(20_000.0)), rate=1000.0)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from os import PathLike
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from .data import MOST_COLUMNS, TABLE_LIMIT, read_bytes
+from .data import MOST_COLUMNS, TABLE_LIMIT, UNPACKED_LIMIT, UNPACKED_RATIO, read_bytes
 from .disk import as_path
 
 __all__ = ["READERS", "RawTable", "Recording", "as_recording", "read_columns", "read_recording"]
@@ -30,6 +30,7 @@ TIME_WORDS = ("t", "time", "timestamp", "zeit", "x_value", "seconds", "sec")
 FREQUENCY_WORDS = ("f", "freq", "frequency", "frequency_hz", "freqs", "frequencies", "hz")
 SPECTRUM_WORDS = ("fft", "psd", "spectrum", "spectral")
 SECONDS = {"s": 1.0, "sec": 1.0, "ms": 1e-3, "us": 1e-6, "\u00b5s": 1e-6, "ns": 1e-9}
+LONGEST_LINE = 1_000_000  # characters of a line at the beginning of a text file
 HEADER_LINES = 400  # lines of a text file among which its first row of numbers must stand
 RATE = re.compile(r"sampl\w*[ _]*(?:freq\w*|rate)[^0-9]{0,20}([0-9][0-9.eE+]*)", re.IGNORECASE)
 
@@ -131,7 +132,7 @@ def as_recording(name: str, table: RawTable, rate: float | None = None) -> Recor
         raise SuppleError(f"{name} holds no channel with numbers")
     first = next(iter(channels))
     if not spectrum:
-        interval = float(np.median(np.diff(x)))
+        interval = float(np.median(np.diff(x[:1001])))
         if interval >= 0.5 and len(x) > 1000:
             notes.append(
                 f"time rises by {interval:g} s from row to row: if these are milliseconds, name "
@@ -192,7 +193,7 @@ def read_text_table(path: str) -> RawTable:
     if len(raw) > TABLE_LIMIT:
         raise SuppleError(f"{path} holds more than {TABLE_LIMIT // 10**6} MB: split it")
     encoding = _text_encoding(path, raw)
-    lines = list(islice(_text_lines(raw, encoding), HEADER_LINES))
+    lines = _first_lines(path, raw, encoding)
     start, separator = _first_numbers(path, lines)
     width = len(_cells(lines[start], separator))
     if width > MOST_COLUMNS:
@@ -222,28 +223,48 @@ def read_text_table(path: str) -> RawTable:
     if columns is None:
         numbers = _text_lines(raw, encoding, start)
         columns = _patchy_columns(path, numbers, separator, names, decimal_comma)
-    rate_in_header = RATE.search("".join(lines[:start]))
-    rate = None
-    if rate_in_header is not None:
-        try:
-            rate = float(rate_in_header.group(1)) or None
-        except ValueError:
-            rate = None
-    return RawTable(columns, rate, unnamed=unnamed)
+    return RawTable(columns, _stated_rate(lines[:start]), unnamed=unnamed)
 
 
 def _text_encoding(path: str, raw: bytes) -> str:
     """Return the encoding of a text file: UTF-8, or Latin-1 where it is not; refuse other files."""
+    if b"\0" in raw[:4096]:
+        raise SuppleError(
+            f"{path} is neither text nor a known format ({', '.join(READERS)}): export it as CSV"
+        )
     try:
         raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        if b"\0" in raw[:4096]:
-            raise SuppleError(
-                f"{path} is neither text nor a known format ({', '.join(READERS)}): export it as "
-                "CSV"
-            ) from None
         return "latin-1"
     return "utf-8-sig"
+
+
+def _first_lines(path: str, raw: bytes, encoding: str) -> list[str]:
+    """Return the lines among which the first row of numbers must stand."""
+    text = _text_lines(raw, encoding)
+    lines: list[str] = []
+    while len(lines) < HEADER_LINES:
+        line = text.readline(LONGEST_LINE + 1)
+        if len(line) > LONGEST_LINE:
+            raise SuppleError(
+                f"{path}: line {len(lines) + 1} is longer than {LONGEST_LINE:,} characters: give a "
+                "table with one row per sample"
+            )
+        if not line:
+            break
+        lines.append(line)
+    return lines
+
+
+def _stated_rate(header: list[str]) -> float | None:
+    """Return the sampling rate that a header states in words, None where it states none."""
+    found = RATE.search("".join(header))
+    if found is None:
+        return None
+    try:
+        return float(found.group(1)) or None
+    except ValueError:
+        return None
 
 
 def _text_lines(raw: bytes, encoding: str, skipped: int = 0) -> io.TextIOWrapper:
@@ -272,6 +293,8 @@ def _plain_columns(
         )
     except (ValueError, OverflowError):
         return None
+    if len(names) == 1:
+        return {names[0]: table[:, 0]}  # no copy: a long recording takes much memory already
     return {name: table[:, k].copy() for k, name in enumerate(names)}
 
 
@@ -351,13 +374,21 @@ def _is_number(cell: str, decimal_comma: bool = False) -> bool:
 
 def read_mat(path: str) -> RawTable:
     """Return the arrays of a MATLAB file (version 7 and older) as columns."""
-    from scipy.io import loadmat
+    from scipy.io import loadmat, whosmat
 
     raw = read_bytes(path, TABLE_LIMIT + 1)
     if raw[:64].startswith(b"MATLAB 7.3") or raw[1:4] == b"HDF":
         raise SuppleError(f"{path} is a MAT file of version 7.3: save it with -v7")
     try:
+        sizes = [math.prod(shape) for _, shape, _ in whosmat(io.BytesIO(raw))]
+        if 8 * sum(sizes) > max(UNPACKED_LIMIT, UNPACKED_RATIO * len(raw)):
+            raise SuppleError(
+                f"{path} holds {sum(sizes):,} numbers in {len(raw):,} bytes: that is no recording; "
+                "save it without compression (-v6) if it is"
+            )
         held = loadmat(io.BytesIO(raw))
+    except SuppleError:
+        raise
     except Exception as problem:  # noqa: BLE001 - what foreign bytes raise there is not listed
         raise SuppleError(f"{path} is not a readable MAT file: {problem}") from None
     arrays: dict[str, Array] = {}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..answers.answer import Answer
 from ..arguments import brief, checked, number, vector, whole_number
+from ..budget import afford
 from ..errors import SuppleError
 from ..files.recordings import RawTable, Recording, as_recording, read_recording
 from .decays import PoleFit, fit_poles
@@ -44,6 +45,8 @@ ALL_EXPLAINED = 0.95  # of its power that they must explain
 EXPLAINED = 0.7  # of the power above the noise that free decays must explain
 MAINS = (50.0, 60.0)
 MAINS_NUMBERS = 20  # harmonics of the mains that are looked at
+GIGABYTES_PER_SAMPLE = 2.2e-7  # measured with five million samples of one channel
+SECONDS_PER_SAMPLE = 3.4e-6
 PICTURE_LINES = 4000  # lines of the spectrum that is kept for a picture
 
 
@@ -238,6 +241,13 @@ def _analyse(
     recording = _chosen(recording, channels, force)
     if recording.spectrum:
         return _analyse_spectrum(recording, band, count)
+    values_count = len(recording.x) * len(recording.channels)
+    afford(
+        f"the resonances of {values_count:,} samples",
+        GIGABYTES_PER_SAMPLE * values_count,
+        SECONDS_PER_SAMPLE * values_count,
+        "cut the recording, use fewer channels, or filter it and take every n-th sample",
+    )
     signals = evenly_sampled(recording)
     names = list(signals.names)
     driver = force if force is not None else next((n for n in names if FORCE.match(n)), None)

@@ -59,16 +59,6 @@ def evenly_sampled(recording: Recording) -> Signals:
     A gap of many samples is noted, since nothing can be said about it.
     """
     notes = list(recording.notes)
-    interval = np.diff(recording.x)
-    mean_interval = float(interval.mean())
-    usual = float(np.median(interval))
-    gaps = np.flatnonzero(interval > 5 * usual)
-    if len(gaps):
-        at = recording.x[gaps[0]]
-        notes.append(
-            f"{len(gaps)} gap(s) in time, the first of {interval[gaps[0]]:.3g} s at {at:.6g} s: "
-            "samples there are interpolated"
-        )
     names: list[str] = []
     columns: list[Array] = []
     for name, values in recording.channels.items():
@@ -85,6 +75,17 @@ def evenly_sampled(recording: Recording) -> Signals:
         columns.append(values)
     if not columns:
         raise SuppleError(f"{recording.name}: every channel is dead (it never changes)")
+
+    interval = np.diff(recording.x)
+    mean_interval = float(interval.mean())
+    usual = float(np.median(interval))
+    gaps = np.flatnonzero(interval > 5 * usual)
+    if len(gaps):
+        at = recording.x[gaps[0]]
+        notes.append(
+            f"{len(gaps)} gap(s) in time, the first of {interval[gaps[0]]:.3g} s at {at:.6g} s: "
+            "samples there are interpolated"
+        )
     table = np.stack(columns, axis=1)
     step = usual if len(gaps) else mean_interval
     if np.abs(interval - step).max() > UNEVEN * step:

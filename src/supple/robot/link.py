@@ -139,7 +139,12 @@ class Elastic(Description, ABC):
         if not self.length:
             return "length is missing: a link that bends needs a positive length in metres"
         if len(places) < 2 or places[0] != 0 or abs(places[-1] - self.length) > 1e-9 * self.length:
-            return f"stations must run from at: 0 to at: {self.length:g}, the link's length"
+            return (
+                f"stations run from at: {places[0]:g} to at: {places[-1]:g}: at least two must run "
+                f"from at: 0 to at: {self.length:g}, the link's length"
+                if places
+                else f"stations are empty: give at least two, at: 0 and at: {self.length:g}"
+            )
         steps = [b - a for a, b in pairwise(places)]
         if min(steps) < 0 or 0 in (steps[0], steps[-1]) or (0, 0) in pairwise(steps):
             return "stations must rise along the link; two at the same place are a jump inside it"

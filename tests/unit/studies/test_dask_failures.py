@@ -105,7 +105,19 @@ def test_another_kind_of_server(monkeypatch: pytest.MonkeyPatch) -> None:
             ask(address)
 
 
-@pytest.mark.parametrize("address", ["tcp://", "tcp://127.0.0.1:port", "tcp://[::1", "inproc://x"])
-def test_addresses_that_are_none(address: str) -> None:
-    with pytest.raises(supple.SuppleError, match="Dask"):
+@pytest.mark.parametrize(
+    "address",
+    [
+        "tcp://",
+        "tcp://127.0.0.1",
+        "tcp://127.0.0.1:port",
+        "tcp://127.0.0.1:99999",
+        "tcp://[::1",
+        "inproc://x",
+    ],
+)
+def test_addresses_that_are_none(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are refused before Dask sees them: it leaves a client whose end is a traceback."""
+    monkeypatch.setattr("distributed.Client", None)
+    with pytest.raises(supple.SuppleError, match="is no address of a Dask scheduler"):
         ask(address)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 from ...budget import LONG
 from ...errors import SuppleError
@@ -173,6 +174,7 @@ def _quiet_dask_logs() -> Iterator[None]:
 
 def _dask_client(dask: Any, address: str) -> Any:
     """Return a client of the scheduler at this address, or say why there is none."""
+    _check_dask_address(address)
     if address.startswith("tls://"):
         try:
             secured = dask.Security().get_connection_args("client").get("ssl_context")
@@ -205,6 +207,28 @@ def _dask_client(dask: Any, address: str) -> Any:
         f"no Dask scheduler answers at {address}: {why}; start one by `dask scheduler`, and give "
         "the address that it prints"
     )
+
+
+def _check_dask_address(address: str) -> None:
+    """Refuse what cannot be an address: Dask leaves a broken client behind, with a traceback."""
+    if address.startswith("inproc://"):
+        if address.count("/") == 4:
+            return
+        raise SuppleError(
+            f"{address} is no address of a Dask scheduler in this process: give the one that the "
+            "cluster names (cluster.scheduler_address)"
+        )
+    try:
+        parts = urlsplit(address)
+        complete = bool(parts.hostname and parts.port)
+    except ValueError:
+        complete = False
+    if not complete:
+        scheme = address.partition("://")[0]
+        raise SuppleError(
+            f"{address} is no address of a Dask scheduler: write {scheme}://HOST:PORT, such as "
+            f"{scheme}://127.0.0.1:8786, as `dask scheduler` prints it"
+        )
 
 
 def _wait_for_dask_workers(client: Any, address: str) -> None:
