@@ -2,7 +2,7 @@
 
 `kinematics` and `rates` go from the base to the tip; `own_mass`, `own_bias` and `tip_terms` are the
 inertia of one link in its 6 + k coordinates: the acceleration (a, alpha) of its root, segment axes,
-and its k elastic coordinates. Any scalars, see `algebra`.
+and its k elastic coordinates. Any scalars, see `kernels.scalars`.
 """
 
 from __future__ import annotations
@@ -190,49 +190,70 @@ def kinematics(links: list[LinkNumbers], s: Vector, eta: list[Vector]) -> list[L
     """Return the pose of every link; s are the joint angles (0.0 for a fixed joint)."""
     poses: list[LinkPose] = []
     for i, link in enumerate(links):
-        p = parent(links, i)
-        before = poses[p].sections[link.carrier] if p >= 0 else None
-        # R = (turn of the carrying section) R_PM Rot(axis, s); turns about one z are added first
-        if link.axis is None:
-            R = matmul(before.turn, link.R_PM) if before else link.R_PM
-        else:
-            upright = is_constant(link.axis, [0.0, 0.0, 1.0]) and is_constant(
-                link.R_PM, identity(3)
-            )
-            if before and upright and is_constant(before.angles[:2], [0.0, 0.0]):
-                R = axis_rotation(link.axis, add(before.angles[2], s[i]))
-            else:
-                fixed = matmul(before.turn, link.R_PM) if before else link.R_PM
-                R = matmul(fixed, axis_rotation(link.axis, s[i]))
+        up = parent(links, i)
+        before = poses[up].sections[link.carrier] if up >= 0 else None
+        R = _joint_rotation(link, before, s[i])
         offset = matvec(before.turn, link.p_PM) if before else link.p_PM
-        # z, in which the fields of a link are linear, and Z = dz/deta
-        own = eta[i][1:] if link.slides else eta[i]
-        z = own + [mul(own[j], own[l]) for j, l in link.pairs]
-        Z = identity(len(own))
-        for j, l in link.pairs:  # d(eta_j eta_l)/d eta
-            row: Vector = [0.0] * len(own)
-            row[j] = add(row[j], own[l])
-            row[l] = add(row[l], own[j])
-            Z.append(row)
-        if link.slides:
-            width, k = len(z), len(Z[0]) if Z else 0
-            carried = [[x] + [0.0] * k for x in z]
-            empty = [[0.0] * (k + 1) for _ in range(width)]
-            Z = [*([0.0, *row] for row in Z), *carried, *empty, [1.0] + [0.0] * k]
-            z = [*z, *([0.0] * (2 * width + 1))]
-        sections = []
-        for at in (CarryingSection(link.length, link.N_end, link.Psi_end), *link.stations):
-            phi, psi_y, psi_z = angles = matvec(at.Psi, z[: len(at.Psi[0])])
-            Rz = axis_rotation([0.0, 0.0, 1.0], psi_z)
-            RzRy = matmul(Rz, axis_rotation([0.0, 1.0, 0.0], psi_y))
-            axes = transpose([[row[0] for row in RzRy], [row[1] for row in Rz], [0.0, 0.0, 1.0]])
-            turn = matmul(RzRy, axis_rotation([1.0, 0.0, 0.0], phi))
-            arm = vadd([at.x, 0.0, 0.0], matvec(at.N, z))
-            Jv = matmul(at.N, Z) if eta[i] else [[], [], []]
-            Jw = matmul(axes, _turning(at.Psi, Z)) if eta[i] else [[], [], []]
-            sections.append(Section(turn, arm, Jv, Jw, angles, at.N, at.Psi))
-        poses.append(LinkPose(R, is_constant(R[2], [0.0, 0.0, 1.0]), offset, z, Z, tuple(sections)))
+        z, Z = _field_coordinates(link, eta[i])
+        end = CarryingSection(link.length, link.N_end, link.Psi_end)
+        sections = [_section(at, z, Z, bool(eta[i])) for at in (end, *link.stations)]
+        about_z = is_constant(R[2], [0.0, 0.0, 1.0])
+        poses.append(LinkPose(R, about_z, offset, z, Z, tuple(sections)))
     return poses
+
+
+def _joint_rotation(link: LinkNumbers, before: Section | None, angle: Scalar) -> Matrix:
+    """R = (turn of the carrying section) R_PM Rot(axis, angle).
+
+    Turns about one z, of the carrying section and of the joint, are added first.
+    """
+    if link.axis is None:
+        return matmul(before.turn, link.R_PM) if before else link.R_PM
+    upright = is_constant(link.axis, [0.0, 0.0, 1.0]) and is_constant(link.R_PM, identity(3))
+    if before and upright and is_constant(before.angles[:2], [0.0, 0.0]):
+        return axis_rotation(link.axis, add(before.angles[2], angle))
+    fixed = matmul(before.turn, link.R_PM) if before else link.R_PM
+    return matmul(fixed, axis_rotation(link.axis, angle))
+
+
+def _field_coordinates(link: LinkNumbers, eta: Vector) -> tuple[Vector, Matrix]:
+    """z, in which the fields of a link are linear, and Z = dz/deta."""
+    own = eta[1:] if link.slides else eta
+    z = own + [mul(own[j], own[l]) for j, l in link.pairs]
+    Z = identity(len(own))
+    for j, l in link.pairs:  # d(eta_j eta_l)/d eta
+        row: Vector = [0.0] * len(own)
+        row[j] = add(row[j], own[l])
+        row[l] = add(row[l], own[j])
+        Z.append(row)
+    if not link.slides:
+        return z, Z
+
+    # The wide set of `sliders`: z, 0, 0, 0 with zd = Z pd
+    width = len(z)
+    k = len(Z[0]) if Z else 0
+    by_eta = [[0.0, *row] for row in Z]
+    convected = [[x] + [0.0] * k for x in z]
+    empty = [[0.0] * (k + 1) for _ in range(width)]
+    drive = [1.0] + [0.0] * k
+    return [*z, *([0.0] * (2 * width + 1))], [*by_eta, *convected, *empty, drive]
+
+
+def _section(at: CarryingSection, z: Vector, Z: Matrix, bends: bool) -> Section:
+    """A section of a bent link: its turn R_z R_y R_x, its place, and how they change with eta."""
+    angles = matvec(at.Psi, z[: len(at.Psi[0])])
+    phi, psi_y, psi_z = angles
+    Rz = axis_rotation([0.0, 0.0, 1.0], psi_z)
+    RzRy = matmul(Rz, axis_rotation([0.0, 1.0, 0.0], psi_y))
+    turn = matmul(RzRy, axis_rotation([1.0, 0.0, 0.0], phi))
+    arm = vadd([at.x, 0.0, 0.0], matvec(at.N, z))
+    if not bends:
+        return Section(turn, arm, [[], [], []], [[], [], []], angles, at.N, at.Psi)
+    # Axes about which phi, psi_y and psi_z turn the section
+    axes = transpose([[row[0] for row in RzRy], [row[1] for row in Rz], [0.0, 0.0, 1.0]])
+    Jv = matmul(at.N, Z)
+    Jw = matmul(axes, _turning(at.Psi, Z))
+    return Section(turn, arm, Jv, Jw, angles, at.N, at.Psi)
 
 
 def _turning(Psi: Matrix, Z: Matrix) -> Matrix:
@@ -247,39 +268,56 @@ def rates(
     """Return the angular velocity and the velocity-dependent accelerations of every link."""
     out: list[Rates] = []
     for i, (link, pose) in enumerate(zip(links, poses, strict=True)):
-        p = parent(links, i)
-        w = matvec(transpose(pose.R), out[p].sections[link.carrier].w) if p >= 0 else ZERO
+        up = parent(links, i)
+        w = matvec(transpose(pose.R), out[up].sections[link.carrier].w) if up >= 0 else ZERO
         root = ZERO
         if link.axis is not None:
             spin = scale(sd[i], link.axis)
             root = cross(w, spin)
             w = vadd(w, spin)
+
         zd = matvec(pose.Z, etad[i])
-        # zb, the part of z's second derivative without eta's
-        bent = etad[i][1:] if link.slides else etad[i]
-        zb = [0.0] * len(bent) + [mul(2.0, mul(bent[j], bent[l])) for j, l in link.pairs]
-        if link.slides:
-            ld, width = etad[i][0], len(link.PsiJPsi) // 3
-            convected = scale(mul(2.0, ld), zd[:width])
-            zb = [*zb, *convected, *scale(mul(ld, ld), pose.z[:width]), 0.0]
-        S, twice = cross_matrix(w), scale(2.0, w)
-        W, sections = matmul(S, S), []
+        zb = _field_bias(link, pose, etad[i], zd)
+        S = cross_matrix(w)
+        W = matmul(S, S)
+        twice = scale(2.0, w)
+        sections = []
         for section in pose.sections:
-            end_v, end_w = matvec(section.Jv, etad[i]), matvec(section.Jw, etad[i])
+            end_v = matvec(section.Jv, etad[i])
+            end_w = matvec(section.Jw, etad[i])
             linear = vadd(matvec(W, section.arm), cross(twice, end_v), matvec(section.N, zb))
-            turning = len(section.Psi[0])
-            # Angular acceleration of a section, root axes, that R_z R_y R_x brings without eta's
-            phi_d, y_d, z_d = matvec(section.Psi, zd[:turning])
-            phi_b, y_b, z_b = matvec(section.Psi, zb[:turning])
-            Rz = axis_rotation([0.0, 0.0, 1.0], section.angles[2])
-            axis_y, axis_x = [row[1] for row in Rz], [row[0] for row in section.turn]
-            spin_z, spin_y, spin_x = [0.0, 0.0, z_d], scale(y_d, axis_y), scale(phi_d, axis_x)
-            turned = vadd(cross(spin_z, spin_y), cross(vadd(spin_z, spin_y), spin_x))
-            turn_bias = vadd(turned, [0.0, 0.0, z_b], scale(y_b, axis_y), scale(phi_b, axis_x))
-            angular = vadd(cross(w, end_w), turn_bias)
+            angular = vadd(cross(w, end_w), _turn_bias(section, zd, zb))
             sections.append(SectionRates(vadd(w, end_w), linear + angular))
         out.append(Rates(w, W, twice, etad[i], zd, zb, root, tuple(sections)))
     return out
+
+
+def _field_bias(link: LinkNumbers, pose: LinkPose, etad: Vector, zd: Vector) -> Vector:
+    """zb: the part of the second derivative of z that etadd does not bring."""
+    bent = etad[1:] if link.slides else etad
+    zb = [0.0] * len(bent) + [mul(2.0, mul(bent[j], bent[l])) for j, l in link.pairs]
+    if not link.slides:
+        return zb
+    ld = etad[0]
+    width = len(link.PsiJPsi) // 3
+    convected = scale(mul(2.0, ld), zd[:width])
+    centrifugal = scale(mul(ld, ld), pose.z[:width])
+    return [*zb, *convected, *centrifugal, 0.0]
+
+
+def _turn_bias(section: Section, zd: Vector, zb: Vector) -> Vector:
+    """Angular acceleration of a section, root axes, that R_z R_y R_x brings without etadd."""
+    turning = len(section.Psi[0])
+    phi_d, y_d, z_d = matvec(section.Psi, zd[:turning])
+    phi_b, y_b, z_b = matvec(section.Psi, zb[:turning])
+    Rz = axis_rotation([0.0, 0.0, 1.0], section.angles[2])
+    axis_y = [row[1] for row in Rz]
+    axis_x = [row[0] for row in section.turn]
+    spin_z = [0.0, 0.0, z_d]
+    spin_y = scale(y_d, axis_y)
+    spin_x = scale(phi_d, axis_x)
+    gyroscopic = vadd(cross(spin_z, spin_y), cross(vadd(spin_z, spin_y), spin_x))
+    return vadd(gyroscopic, [0.0, 0.0, z_b], scale(y_b, axis_y), scale(phi_b, axis_x))
 
 
 def own_mass(link: LinkNumbers, pose: LinkPose) -> tuple[Matrix, list[list[Vector]]]:
@@ -374,16 +412,21 @@ def own_bias(
     int m r x N zb, D_ab = int m r_a zd N_b; elastic rows
     Z' int m N'(w x (w x r) + 2 w x N zd + N zb).
     """
-    w, zd, zb = rate.w, rate.zd, rate.zb
+    w = rate.w
+    zd = rate.zd
+    zb = rate.zb
+    has_zb = bool(link.pairs) or link.slides
+
     c = [M[1][5], M[2][3], M[0][4]]
     F = vadd(matvec(rate.W, c), cross(rate.twice, matvec(link.P, zd)), matvec(link.P, zb))
+
     D = [[dot(H[a][b], zd) if zd else 0.0 for b in range(3)] for a in range(3)]
     trace = total([D[a][a] for a in range(3)])
     turning = len(link.JPsi[0])
     spin = vadd(matvec([row[3:6] for row in M[3:6]], w), matvec(link.JPsi, zd[:turning]))
     stir = vadd(scale(trace, rate.twice), negate(matvec(transpose(D), rate.twice)))
     N = vadd(cross(w, spin), stir, matvec(link.JPsi, zb[:turning]))
-    if link.pairs or link.slides:
+    if has_zb:
         moment = [
             sub(dot(H[1][2], zb), dot(H[2][1], zb)),
             sub(dot(H[2][0], zb), dot(H[0][2], zb)),
@@ -392,20 +435,22 @@ def own_bias(
         N = vadd(N, moment)
     if not link.count:
         return F + N
-    rows: list[Vector] = []
+
+    fields: list[Vector] = []
     S = cross_matrix(rate.twice)
     for a in range(3):
         for b in range(3):
-            rows.append(scale(rate.W[a][b], H[b][a]))
+            fields.append(scale(rate.W[a][b], H[b][a]))
             if not is_constant(S[a][b], 0.0):
-                rows.append(scale(S[a][b], matvec(link.G[a][b], rate.zd)))
-    if link.pairs or link.slides:
-        rows += [matvec(link.G[a][a], rate.zb) for a in range(3)]
-    out, turning = matvec(transpose(pose.Z), vadd(*rows)), len(link.PsiJPsi)
-    if not link.slides or not turning:
-        return F + N + out
-    spun = matvec(link.PsiJPsi, rate.zb[:turning])
-    return F + N + vadd(out, matvec(transpose(pose.Z[:turning]), spun))
+                fields.append(scale(S[a][b], matvec(link.G[a][b], zd)))
+    if has_zb:
+        fields += [matvec(link.G[a][a], zb) for a in range(3)]
+    elastic = matvec(transpose(pose.Z), vadd(*fields))
+    turning = len(link.PsiJPsi)
+    if link.slides and turning:
+        spun = matvec(link.PsiJPsi, zb[:turning])
+        elastic = vadd(elastic, matvec(transpose(pose.Z[:turning]), spun))
+    return F + N + elastic
 
 
 def tip_terms(link: LinkNumbers, pose: LinkPose, rate: Rates | None) -> tuple[Matrix, Vector]:

@@ -1,10 +1,10 @@
 """The equations of motion of a chain of flexible links: one text, for any scalars.
 
-Every link is a body with 6 + k coordinates, see `bodies`: the acceleration (a, alpha) of its root
-and its k elastic coordinates. The three recursions (`inverse`, `mass_matrix`, `forward`) only add
-the links up. Accelerations are those of the root point seen from the base ("classical", not
-spatial ones), so that velocities of translation never enter. Gravity is an acceleration -g of
-the base. A planar arm is the same text with zeros, see `algebra`.
+Every link is a body with 6 + k coordinates, see `link_inertia`: the acceleration (a, alpha) of its
+root and its k elastic coordinates. The three recursions (`inverse`, `mass_matrix`, `forward`) only
+add the links up. Accelerations are those of the root point seen from the base ("classical", not
+spatial ones), so that velocities of translation never enter. Gravity is an acceleration -g of the
+base. A planar arm is the same text with zeros, see `kernels.scalars`.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ def shift_force(F: Vector, offset: Vector) -> Vector:
 
 
 def _rotate_force(R: Matrix, F: Vector) -> Vector:
+    """A (force, moment) in axes turned by R."""
     return matvec(R, F[:3]) + matvec(R, F[3:])
 
 
@@ -78,14 +79,20 @@ def _rotate_mass(pose: LinkPose, M: Matrix) -> Matrix:
     """A mass of this link in the axes of the previous one."""
     if pose.about_z:
         return mass_about_z(pose.R[0][0], pose.R[1][0], M)
-    back, gap = transpose(pose.R), [0.0, 0.0, 0.0]
-    return congruence([row + gap for row in back] + [gap + row for row in back], M)
+    back = transpose(pose.R)
+    gap = [0.0, 0.0, 0.0]
+    upper = [row + gap for row in back]
+    lower = [gap + row for row in back]
+    return congruence(upper + lower, M)
 
 
 def _shift_map(offset: Vector) -> Matrix:
+    """(6, 6): acceleration of a point at `offset` from that of a body's origin."""
     S = cross_matrix(negate(offset))
     unit = identity(3)
-    return [unit[a] + S[a] for a in range(3)] + [[0.0] * 3 + unit[a] for a in range(3)]
+    linear = [unit[a] + S[a] for a in range(3)]
+    angular = [[0.0] * 3 + unit[a] for a in range(3)]
+    return linear + angular
 
 
 # Constant wrenches (6,), base axes, on a section of a body: (body, section, wrench)
@@ -143,11 +150,12 @@ def balance(
     loads: SectionLoads = (),
 ) -> Balance:
     """Return what every section and root carries in a motion; arguments as of `inverse`."""
-    poses = kinematics(links, s[0], eta[0])
-    rate = rates(links, poses, s[1], eta[1])
-    # Accelerations (6,) of the root and of the sections of every link, its own axes
-    sdd = s[2]
-    etadd = eta[2]
+    s_now, sd, sdd = s
+    eta_now, etad, etadd = eta
+    poses = kinematics(links, s_now, eta_now)
+    rate = rates(links, poses, sd, etad)
+
+    # Outwards: accelerations (6,) of the root and of the sections of every link, its own axes
     roots: list[Vector] = []
     ends: list[list[Vector]] = []
     for i, (link, pose) in enumerate(zip(links, poses, strict=True)):
@@ -156,25 +164,32 @@ def balance(
             root = root[:3] + vadd(root[3:], scale(sdd[i], link.axis))
         roots.append(root)
         ends.append(_section_accelerations(pose, rate[i], root + etadd[i]))
+
+    # Inwards: what every section carries, then the link as well, down to its root
     F = _outer_loads(links, poses, wrench, tip, loads)
     on_roots: list[Vector] = [[] for _ in links]
     elastic: list[Vector] = [[] for _ in links]
     for i in reversed(range(len(links))):
-        link, pose = links[i], poses[i]
+        link = links[i]
+        pose = poses[i]
         M, H = own_mass(link, pose)
-        own = vadd(matvec(M, roots[i] + eta[2][i]), own_bias(link, pose, rate[i], M, H))
-        mass, gyro = tip_terms(link, pose, rate[i])
-        F[i][0] = vadd(F[i][0], matvec(mass, ends[i][0]), gyro)
-        elastic[i], G = own[6:], own[:6]
+        own = vadd(matvec(M, roots[i] + etadd[i]), own_bias(link, pose, rate[i], M, H))
+        tip_mass, tip_force = tip_terms(link, pose, rate[i])
+        F[i][0] = vadd(F[i][0], matvec(tip_mass, ends[i][0]), tip_force)
+
+        on_root = own[:6]
+        elastic[i] = own[6:]
         for section, force in zip(pose.sections, F[i], strict=True):
             if link.count:
                 J = [section.Jv[a] for a in range(3)] + [section.Jw[a] for a in range(3)]
                 elastic[i] = vadd(elastic[i], matvec(transpose(J), force))
-            G = vadd(G, shift_force(force, section.arm))
-        on_roots[i] = G
-        p, k = parent(links, i), link.carrier
-        if p >= 0:
-            F[p][k] = vadd(F[p][k], shift_force(_rotate_force(pose.R, G), pose.offset))
+            on_root = vadd(on_root, shift_force(force, section.arm))
+        on_roots[i] = on_root
+
+        up = parent(links, i)
+        if up >= 0:
+            carried = shift_force(_rotate_force(pose.R, on_root), pose.offset)
+            F[up][link.carrier] = vadd(F[up][link.carrier], carried)
     return Balance(poses, rate, roots, ends, F, on_roots, elastic)
 
 
@@ -191,11 +206,13 @@ def _outer_loads(
     if wrench is not None:
         everything.append((tip % len(links), 0, wrench))
     for body, section, outer in everything:
-        way = [body]
-        while parent(links, way[-1]) >= 0:
-            way.append(parent(links, way[-1]))
+        path_to_base = [body]
+        while parent(links, path_to_base[-1]) >= 0:
+            path_to_base.append(parent(links, path_to_base[-1]))
+
+        # from base axes to those of the link
         F = negate(outer)
-        for i in reversed(way):
+        for i in reversed(path_to_base):
             F = _rotate_force(transpose(poses[i].R), F)
         out[body][section] = vadd(out[body][section], F)
     return out
@@ -218,11 +235,12 @@ def _root_acceleration(
     gravity: Vector,
 ) -> Vector:
     """Acceleration of a root from that of the section carrying it, its joint's left out."""
-    p, k = parent(links, i), links[i].carrier
-    end = ends[p][k] if p >= 0 else negate(gravity) + ZERO
+    up = parent(links, i)
+    section = links[i].carrier
+    end = ends[up][section] if up >= 0 else negate(gravity) + ZERO
     linear = vadd(end[:3], cross(end[3:], pose.offset))
-    if p >= 0:
-        w = rate[p].sections[k].w
+    if up >= 0:
+        w = rate[up].sections[section].w
         linear = vadd(linear, cross(w, cross(w, pose.offset)))
     back = transpose(pose.R)
     return matvec(back, linear) + vadd(matvec(back, end[3:]), rate[i].root)
@@ -320,33 +338,46 @@ def forward(
     The articulated-body recursion with elastic coordinates: from the tips inwards, each link's
     elastic accelerations and then its joint's are eliminated; outwards they are put back. O(n).
     """
-    poses = kinematics(links, s[0], eta[0])
-    rate = rates(links, poses, s[1], eta[1])
-    beyond = [[zeros(6, 6) for _ in pose.sections] for pose in poses]
+    s_now, sd = s
+    eta_now, etad = eta
+    joint_efforts, elastic_forces = effort
+    poses = kinematics(links, s_now, eta_now)
+    rate = rates(links, poses, sd, etad)
+
+    # Inwards: articulated mass and force that every section carries
+    mass_beyond = [[zeros(6, 6) for _ in pose.sections] for pose in poses]
     F = _outer_loads(links, poses, wrench, tip, loads)
-    kept: list[_Eliminated | None] = [None] * len(links)
+    eliminated: list[_Eliminated | None] = [None] * len(links)
     for i in reversed(range(len(links))):
-        link, pose = links[i], poses[i]
-        own = (effort[0][i], effort[1][i])
-        A, f, kept[i] = _eliminate(link, pose, rate[i], beyond[i], F[i], own)
-        p, k = parent(links, i), link.carrier
-        if p >= 0:
-            # to the section that carries it, its axes
-            w, f = rate[p].sections[k].w, vadd(f, matvec([row[3:] for row in A], rate[i].root))
-            A, f = _rotate_mass(pose, A), _rotate_force(pose.R, f)
-            f = vadd(f, matvec([row[:3] for row in A], cross(w, cross(w, pose.offset))))
-            beyond[p][k] = combine(beyond[p][k], congruence(_shift_map(pose.offset), A))
-            F[p][k] = vadd(F[p][k], shift_force(f, pose.offset))
-    # Accelerations of joints and elastic coordinates, from the base to the tips
+        link = links[i]
+        pose = poses[i]
+        own_efforts = (joint_efforts[i], elastic_forces[i])
+        A, f, eliminated[i] = _eliminate(link, pose, rate[i], mass_beyond[i], F[i], own_efforts)
+        up = parent(links, i)
+        if up < 0:
+            continue
+        # To the section that carries it, in its axes
+        section = link.carrier
+        w = rate[up].sections[section].w
+        f = vadd(f, matvec([row[3:] for row in A], rate[i].root))
+        A = _rotate_mass(pose, A)
+        f = _rotate_force(pose.R, f)
+        f = vadd(f, matvec([row[:3] for row in A], cross(w, cross(w, pose.offset))))
+        shifted = congruence(_shift_map(pose.offset), A)
+        mass_beyond[up][section] = combine(mass_beyond[up][section], shifted)
+        F[up][section] = vadd(F[up][section], shift_force(f, pose.offset))
+
+    # Outwards: accelerations of joints and elastic coordinates
     sdd: Vector = [0.0] * len(links)
     etadd: list[Vector] = [[] for _ in links]
     ends: list[list[Vector]] = []
-    for i, (link, pose, part) in enumerate(zip(links, poses, kept, strict=True)):
+    for i, (link, pose, part) in enumerate(zip(links, poses, eliminated, strict=True)):
         assert part is not None
         root = _root_acceleration(links, i, pose, rate, ends, gravity)
         if link.axis is not None:
             # The root's acceleration with the joint's; about a free axis the latter comes second
-            free, push = _free_axis(link), mul(part.u, 1.0 / part.D)
+            free = _free_axis(link)
+            push = mul(part.u, 1.0 / part.D)
             if free is None:
                 sdd[i] = sub(push, dot(part.U, root))
                 root = root[:3] + vadd(root[3:], scale(sdd[i], link.axis))
