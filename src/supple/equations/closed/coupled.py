@@ -27,16 +27,12 @@ __all__ = ["ClosedFunctions", "led_from", "near_symbols", "project_to_independen
 
 Array = NDArray[np.float64]
 NEARER = 6  # steps of Newton's method from a place near the followers, before those of a round
-SLOPES = ("slopes", "hold")  # put together from parts, see `slopes`
-ON_TAPE = (
-    "nearer",
-    "followers",
-    "led",
-    "tip",
-    "inverse_dynamics",
-    "dissipation",
-)  # asked at many states
-CALLS = (*SLOPES, "derivatives")  # calls of others: as one expression they would be far larger
+# Functions put together from those of parts, see `slopes`
+SLOPES = ("slopes", "hold")
+# Functions that are evaluated at many states at a time
+ON_TAPE = ("nearer", "followers", "led", "tip", "inverse_dynamics", "dissipation")
+# Functions that call others: as one expression they would be far larger
+CALLS = (*SLOPES, "derivatives")
 
 
 class ClosedFunctions(LoopFunctions):
@@ -51,7 +47,8 @@ class ClosedFunctions(LoopFunctions):
 
     def __init__(self, loops: Loops, compile_: bool, near: Any = None, rounds: int = 1) -> None:
         super().__init__(compile_)
-        self.loops, self.near = loops, near
+        self.loops = loops
+        self.near = near
         # the slopes of small ones are expressions like all the others
         self.names = tuple(name for name in _INPUTS if not (loops.small and name in SLOPES))
         self.solved = DependentCoordinates(loops, rounds)
@@ -63,9 +60,8 @@ class ClosedFunctions(LoopFunctions):
     def symbol(self, word: str, size: int) -> Any:
         """Return a symbol that the functions can be called with."""
         ca = casadi()
-        return (ca.SX if self.is_scalar_expression and self.near is not None else ca.MX).sym(
-            word, size
-        )
+        scalars = self.is_scalar_expression and self.near is not None
+        return (ca.SX if scalars else ca.MX).sym(word, size)
 
     @property
     def is_scalar_expression(self) -> bool:
@@ -85,8 +81,9 @@ class ClosedFunctions(LoopFunctions):
         """Return the functions whose followers are looked for near those of another Model."""
         if not isinstance(other, ClosedFunctions) or other.near is None:
             return self
-        named, mine = (list(functions.loops.named) for functions in (other, self))
-        return self.with_guess(other.near[[named.index(name) for name in mine]], 2)
+        names_there = list(other.loops.named)
+        places = [names_there.index(name) for name in self.loops.named]
+        return self.with_guess(other.near[places], 2)
 
     def make(self, name: str) -> Any:
         """Return one function, its inputs by name; bound to `near` it is no more than a call."""
@@ -145,9 +142,10 @@ class ClosedFunctions(LoopFunctions):
         if near is None:
             w = self.evaluator("followers")(flat)[0]
         else:
-            w, find = near.reshape(len(flat), -1), self.evaluator("nearer", near=True)
+            w = near.reshape(len(flat), -1)
+            newton_step = self.evaluator("nearer", near=True)
             for _ in range(NEARER):
-                w = find(flat, w)[0]
+                w = newton_step(flat, w)[0]
             w = self.evaluator("followers", near=True)(flat, w)[0]
         if not np.isfinite(w).all():
             raise self.open_at(self.loops.robot, q, w)
@@ -180,18 +178,29 @@ class ClosedFunctions(LoopFunctions):
 
     def _motion(self, q: Any, qd: Any, qdd: Any, near: Any) -> TreeRates:
         """The motion of the tree under one of q; qd or qdd None: zero."""
-        ca, part = casadi(), self.solved.closures
-        w, there = self.solved.solve_dependent(q, near)
-        still, wd, load, U = 0 * q, 0 * w, 0 * w, part["U"](q, w)
+        ca = casadi()
+        closures = self.solved.closures
+        w, factors = self.solved.solve_dependent(q, near)
+        U = closures["U"](q, w)  # c_q
+        qd_or_zero = 0 * q if qd is None else qd
+        qdd_or_zero = 0 * q if qdd is None else qdd
+
+        # c_w w' = -U q',  c_w w'' = -(U q'' + c'' at q'' = w'' = 0)
+        wd = 0 * w
+        load = 0 * w
         if qd is not None:
-            wd = -part["solve"](there, ca.mtimes(U, qd))
-            load = load + part["cdd"](q, w, qd, wd)
+            wd = -closures["solve"](factors, ca.mtimes(U, qd))
+            load = load + closures["cdd"](q, w, qd, wd)
         if qdd is not None:
             load = load + ca.mtimes(U, qdd)
-        wdd = load if qd is None and qdd is None else -part["solve"](there, load)
-        pairs = ((q, w), (still if qd is None else qd, wd), (still if qdd is None else qdd, wdd))
-        z, zd, zdd = (ca.vertcat(*pair)[self.loops.order] for pair in pairs)
-        return TreeRates(z, zd, zdd, q, w, there, U)
+        moves = qd is not None or qdd is not None
+        wdd = -closures["solve"](factors, load) if moves else load
+
+        order = self.loops.order
+        z = ca.vertcat(q, w)[order]
+        zd = ca.vertcat(qd_or_zero, wd)[order]
+        zdd = ca.vertcat(qdd_or_zero, wdd)[order]
+        return TreeRates(z, zd, zdd, q, w, factors, U)
 
     def _down(self, at: TreeRates, force: Any) -> Any:
         """N' f on q of forces f on z."""
@@ -201,16 +210,21 @@ class ClosedFunctions(LoopFunctions):
 
     def _dependent_slopes(self, at: TreeRates) -> Any:
         """B = dw/dq."""
-        ca, U = casadi(), casadi().densify(at.U)
+        ca = casadi()
+        U = ca.densify(at.U)
         solve = self.solved.closures["solve"]
-        return -ca.horzcat(*(solve(at.factors, U[:, k]) for k in range(U.size2())))
+        columns = [solve(at.factors, U[:, k]) for k in range(U.size2())]
+        return -ca.horzcat(*columns)
 
     def _onto(self, at: TreeRates, M: Any) -> Any:
         """N' M N of a matrix on z, with N = [1; B], B = dw/dq."""
-        ca, B = casadi(), self._dependent_slopes(at)
-        a, b = list(self.loops.kept), list(self.loops.followers)
-        cross = ca.mtimes(M[a, b], B)
-        return M[a, a] + cross + cross.T + ca.mtimes(B.T, ca.mtimes(M[b, b], B))
+        ca = casadi()
+        B = self._dependent_slopes(at)
+        free = list(self.loops.kept)
+        dependent = list(self.loops.followers)
+        cross = ca.mtimes(M[free, dependent], B)
+        inner = ca.mtimes(B.T, ca.mtimes(M[dependent, dependent], B))
+        return M[free, free] + cross + cross.T + inner
 
 
 def led_from(f: ClosedFunctions, x: Array) -> ClosedFunctions:
@@ -237,13 +251,16 @@ def near_symbols(model: Any, rounds: int = 1) -> tuple[Any, Any]:
 
 def project_to_independent(f: ClosedFunctions, tree: Any) -> Any:
     """Return N' y of columns y(z, z', z'') on the tree as a CasADi function of q, qd and qdd."""
-    ca, n = casadi(), len(f.loops.kept)
-    sizes = (n, n, n, len(f.loops.followers))
-    given = [f.loops.symbol(word, k) for word, k in zip("qvan", sizes, strict=True)]
-    at = f._motion(*given)
-    columns = ca.horzsplit(tree(at.z, at.zd, at.zdd))
-    core = ca.Function("core", given, [ca.horzcat(*(f._down(at, y) for y in columns))])
-    x = [ca.MX.sym(word, n) for word in "qva"]
+    ca = casadi()
+    n = len(f.loops.kept)
+    motion = [f.loops.symbol(word, n) for word in ("q", "qd", "qdd")]
+    near = f.loops.symbol("near", len(f.loops.followers))
+    q, qd, qdd = motion
+    at = f._motion(q, qd, qdd, near)
+    projected = [f._down(at, y) for y in ca.horzsplit(tree(at.z, at.zd, at.zdd))]
+    core = ca.Function("core", [*motion, near], [ca.horzcat(*projected)])
+
+    x = [ca.MX.sym(word, n) for word in ("q", "qd", "qdd")]
     start = f.cached("start", f.loops.start)
     return ca.Function("freed", x, [core(*x, ca.stop_diff(start(x[0]), 1))])
 
@@ -322,9 +339,10 @@ def _accelerations_or_forces(f: ClosedFunctions, name: str, x: Given, near: Any)
     ca = casadi()
     at, force, lost = _all_forces(f, x, x.get("qdd"), near)
     if "tau" in x:
-        lead = np.zeros((force.numel(), f.loops.motors))  # efforts on z
-        lead[list(f.loops.kept[: f.loops.motors]), range(f.loops.motors)] = 1.0
-        push = ca.mtimes(ca.sparsify(ca.DM(lead)), x["tau"]) - force
+        motors = f.loops.motors
+        efforts_on_tree = np.zeros((force.numel(), motors))
+        efforts_on_tree[list(f.loops.kept[:motors]), range(motors)] = 1.0
+        push = ca.mtimes(ca.sparsify(ca.DM(efforts_on_tree)), x["tau"]) - force
         found = _solve_positive_definite(f._onto(at, f.tree("mass")(at.z)), f._down(at, push))
     else:
         found = f._down(at, force)
@@ -335,7 +353,7 @@ def _accelerations_or_forces(f: ClosedFunctions, name: str, x: Given, near: Any)
 
 
 def _derivatives(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    """By the derivatives of the forces: dq'' = M^-1 (dtau - d(M q'' + ..)), q'' held."""
+    """By the derivatives of the forces: dq'' = M^-1 (dtau - d(M q'' + ..)) at constant q''."""
     ca = casadi()
     qdd = f.core("forward_dynamics")(*x.values(), near)
     state = (x["q"], x["qd"], qdd, near)
@@ -344,11 +362,10 @@ def _derivatives(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
         M = f.core("mass_matrix")(x["q"], near)
     else:
         by_q, by_qd, M = f.core("slopes")(*state)[:3]
-    lead = np.eye(qdd.numel())[:, : x["tau"].numel()]
+    by_tau = ca.DM(np.eye(qdd.numel())[:, : x["tau"].numel()])
     kind = type(M)
-    return [
-        _solve_positive_definite(M, ca.densify(kind(part))) for part in (-by_q, -by_qd, ca.DM(lead))
-    ]
+    slopes = [ca.densify(kind(part)) for part in (-by_q, -by_qd, by_tau)]
+    return [_solve_positive_definite(M, part) for part in slopes]
 
 
 _INPUTS: dict[str, tuple[str, ...]] = INPUTS | {

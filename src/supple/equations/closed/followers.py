@@ -19,6 +19,7 @@ from .ties import ClosureEquations
 __all__ = ["DependentCoordinates", "TreeRates", "entry"]
 
 OPEN = 1e-9  # closure error at which the loops count as open
+FEW_NODES = 1000  # of an expression in which equal parts are looked for; in more it takes too long
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,6 @@ class TreeRates:
     w: Any
     factors: Any
     U: Any
-
-
-FEW_NODES = 1000  # of an expression in which equal parts are looked for; in more it takes too long
 
 
 class DependentCoordinates:
@@ -55,60 +53,75 @@ class DependentCoordinates:
 
         And `factors` of c_w, one vector, with which `solve` and `turned` give c_w^-1 b, c_w'^-1 b.
         """
-        ca, ties = casadi(), self.ties
+        ca = casadi()
+        ties = self.ties
         if "closures" in ties.function_cache:
             found: dict[str, Any] = ties.function_cache["closures"]
             return found
-        n, m = len(ties.kept), len(ties.followers)
-        q, w, v, u, y = (ca.SX.sym(s, k) for s, k in zip("qwvuy", (n, m, n, m, m), strict=True))
+        n = len(ties.kept)
+        m = len(ties.followers)
+        q = ca.SX.sym("q", n)
+        w = ca.SX.sym("w", m)
+        qd = ca.SX.sym("v", n)
+        wd = ca.SX.sym("u", m)
+        right_side = ca.SX.sym("y", m)
+
+        # c and all rows over (q, w), and their rates along (q', w')
         z = ca.vertcat(q, w)[ties.order]
-        every, c = (
-            ca.substitute(x, ties.symbols.z, z) for x in (ties.symbols.every, ties.symbols.c)
-        )
-        both, rate = ca.vertcat(q, w), ca.vertcat(v, u)
+        c = ca.substitute(ties.symbols.c, ties.symbols.z, z)
+        every = ca.substitute(ties.symbols.every, ties.symbols.z, z)
+        both = ca.vertcat(q, w)
+        rate = ca.vertcat(qd, wd)
         second = ca.jtimes(ca.jtimes(c, both, rate), both, rate)
+
+        # The elimination of c_w, its scalars as one vector that `solve` and `turned` take
         W = ca.jacobian(c, w)
-        entries: list[Any] = []
-        there = factorise(
-            [[entry(W, i, j) for j in range(m)] for i in range(m)],
-            ca.if_else,
-            lambda a, b: ca.fabs(a) > ca.fabs(b),
-        )
-        there.map_scalars(entries.append)
-        kept = ca.SX.sym("f", len(entries))
-        place = iter(range(len(entries)))
-        again = there.map_scalars(lambda _: kept[next(place)])
-        made = {
+        entries = [[entry(W, i, j) for j in range(m)] for i in range(m)]
+        eliminated = factorise(entries, ca.if_else, lambda a, b: ca.fabs(a) > ca.fabs(b))
+        scalars: list[Any] = []
+        eliminated.map_scalars(scalars.append)
+        given = ca.SX.sym("f", len(scalars))
+        place = iter(range(len(scalars)))
+        factors = eliminated.map_scalars(lambda _: given[next(place)])
+        solution = factors.solve(ca.vertsplit(right_side))
+        transposed_solution = factors.solve_transposed(ca.vertsplit(right_side))
+
+        expressions = {
             "c": ([q, w], c),
             "U": ([q, w], ca.jacobian(c, q)),
             "W": ([q, w], W),
-            "cdd": ([q, w, v, u], second),
+            "cdd": ([q, w, qd, wd], second),
             "all": ([q, w], every),
-            "factors": ([q, w], ca.vertcat(*entries)),
-            "solve": ([kept, y], ca.vertcat(*again.solve(ca.vertsplit(y)))),
-            "turned": ([kept, y], ca.vertcat(*again.solve_transposed(ca.vertsplit(y)))),
+            "factors": ([q, w], ca.vertcat(*scalars)),
+            "solve": ([given, right_side], ca.vertcat(*solution)),
+            "turned": ([given, right_side], ca.vertcat(*transposed_solution)),
         }
         found = {}
-        for name, (x, out) in made.items():
-            plain = ca.Function(name, x, [out])
+        for name, (inputs, out) in expressions.items():
+            plain = ca.Function(name, inputs, [out])
             small = plain.n_nodes() < FEW_NODES
-            found[name] = ca.Function(name, x, ca.cse([out])) if small else plain
+            found[name] = ca.Function(name, inputs, ca.cse([out])) if small else plain
         ties.function_cache["closures"] = found
         return found
 
     def solve_dependent(self, q: Any, near: Any) -> tuple[Any, Any]:
         """w and the factors of c_w there; NaN where the loops stay open after all rounds."""
-        ca, part = casadi(), self.closures
+        ca = casadi()
+        closures = self.closures
+        factorise_at = closures["factors"]
+        solve = closures["solve"]
+        error = closures["c"]
         if not self.rounds:
-            w = near - part["solve"](part["factors"](q, near), part["c"](q, near))
-            return w, part["factors"](q, w)
+            w = near - solve(factorise_at(q, near), error(q, near))
+            return w, factorise_at(q, w)
         w = near
         for _ in range(self.rounds):
-            there = part["factors"](q, w)
+            factors = factorise_at(q, w)
             for _ in range(2):
-                w = w - part["solve"](there, part["c"](q, w))
-        w = ca.if_else(ca.norm_inf(part["c"](q, w)) < OPEN, w, w + np.nan)
-        return w, part["factors"](q, w)
+                w = w - solve(factors, error(q, w))
+        closed = ca.norm_inf(error(q, w)) < OPEN
+        w = ca.if_else(closed, w, w + np.nan)
+        return w, factorise_at(q, w)
 
 
 def entry(A: Any, i: int, j: int) -> Any:
