@@ -1,5 +1,6 @@
 """What all tests share: whole folders that take more than a few seconds count as slow."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         place = item.path.relative_to(HERE).as_posix()
         if place.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Leave modules and collected tests out of later garbage collections: they stay to the end."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000)

@@ -185,6 +185,7 @@ def motion(seed: int):
     return {"t": t, "tau.link": torque, "theta.link": noisy[:, 0], "tip.y": noisy[:, 1]}
 
 
+@cache
 def experiment(kind: str, seed: int):
     """The fit of one experiment, and the true values by path."""
     if kind == "frequencies":

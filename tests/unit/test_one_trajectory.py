@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,23 +26,22 @@ def case(name: str) -> SimpleNamespace:
         robot = supple.load("de-luca-two-link").with_(stiff)
         start = [0.1, 0.8]
         end = [0.4, 1.0]
-        time_ = 0.3
+        duration = 0.3
         basis: Any = supple.AssumedModes(1)
     elif name == "five-bar":
         robot = supple.load("five-bar")
         start = [2.2, 0.9]
         end = [2.3, 0.85]
-        time_ = 0.2
+        duration = 0.2
         basis = supple.AssumedModes(1)
     else:
         robot = supple.load("kuo-delta").with_({"materials.steel.young_modulus": 2.1e13})
         start = [0.0, 0.0, 0.5]
         end = [0.05, 0.02, 0.55]
-        time_ = 0.4
+        duration = 0.4
         basis = supple.FiniteElements(1)
     delta = name == "delta"
-    names = ("x", "y", "z") if delta else ("link1", "link2")
-    names = ("left", "right") if name == "five-bar" else names
+    names = {"arm": ("link1", "link2"), "five-bar": ("left", "right"), "delta": ("x", "y", "z")}
     angles = [start, end]  # of the motors
     if delta:
         angles = [np.ravel(supple.modes(robot, position=p, count=1).theta) for p in (start, end)]
@@ -50,14 +49,14 @@ def case(name: str) -> SimpleNamespace:
         name=name,
         robot=robot,
         delta=delta,
-        names=names,
+        names=names[name],
         start=start,
         end=end,
         angles=angles,
-        time=time_,
+        time=duration,
         model=supple.build(robot, basis),
         damped=supple.build(robot, basis, damping=0.05),
-        move=supple.PointToPoint(start, end, time_, "septic"),
+        move=supple.PointToPoint(start, end, duration, "septic"),
     )
 
 
@@ -154,16 +153,24 @@ REFUSED = {  # what robots with loops cannot be asked, and what the sentence nam
 }
 
 
-FAST = {"csv", "scheduled", "shape for a robot"}  # of robots with loops; the others are soak
-CELLS = [
-    pytest.param(name, make, marks=[] if name == "arm" or make in FAST else [pytest.mark.soak])
-    for name in ("arm", "five-bar", "delta")
-    for make in MAKES
-    if make not in NOT_MADE.get(name, ())
-]
+TRIED_WITH_LOOPS = {"csv", "scheduled", "shape for a robot"}  # the others are soak
 
 
-@pytest.mark.parametrize(("name", "make"), CELLS)
+def cells() -> Iterator[Any]:
+    """Every robot with every way to make a move for it."""
+    for name in ("arm", "five-bar", "delta"):
+        for make in MAKES:
+            if make in NOT_MADE.get(name, ()):
+                continue
+            if name == "arm":
+                yield pytest.param(name, make)
+            elif make in TRIED_WITH_LOOPS:
+                yield pytest.param(name, make, marks=pytest.mark.slow)
+            else:
+                yield pytest.param(name, make, marks=pytest.mark.soak)
+
+
+@pytest.mark.parametrize(("name", "make"), cells())
 def test_whatever_makes_a_move_fits_whatever_takes_one(
     name: str, make: str, tmp_path: Path
 ) -> None:
@@ -237,7 +244,9 @@ def test_a_file_name_and_an_array_are_taken_as_well(name: str, tmp_path: Path) -
             ask(object())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for ending in (".csv", ".json", ".yaml"):  # of ROS the last two
+        # How a file is read does not depend on the robot; of ROS are .json and .yaml
+        endings = (".csv", ".json", ".yaml") if name == "arm" else (".yaml",)
+        for ending in endings:
             compare(c, tmp_path / f"move{ending}")
 
 

@@ -58,7 +58,15 @@ def compare(model: supple.Model, folder: Path, states: int) -> float:
 
 
 @needs_gcc
-@pytest.mark.parametrize("name", ["industrial-3", "de-luca-two-link", "theodore-rrp", "five-bar"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "industrial-3",
+        "de-luca-two-link",
+        "theodore-rrp",
+        pytest.param("five-bar", marks=pytest.mark.slow),
+    ],
+)
 def test_c_equals_the_model(name: str, tmp_path: Path) -> None:
     assert compare(model_of(name), tmp_path, 50) < 1e-12
 

@@ -51,6 +51,7 @@ def test_an_inertia_about_one_axis_is_not_raised_where_the_joint_can_have_it() -
     assert max(motion) < 5e-3
 
 
+@pytest.mark.slow
 def test_pinocchio_agrees_to_rounding() -> None:
     pytest.importorskip("pinocchio")
     for name in ("two-arms", "theodore-rrp"):
@@ -82,6 +83,7 @@ def test_what_cannot_be_asked_is_said() -> None:
         supple.validate("industrial-3", None, ["gazebo"])
 
 
+@pytest.mark.slow
 def test_implicit_steps_move_as_mujocos_own() -> None:
     pytest.importorskip("mujoco")
     from xml.etree import ElementTree

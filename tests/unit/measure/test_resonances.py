@@ -232,6 +232,7 @@ def shaken(frequencies, ratios, rate, seconds, channels, rng):
     return values + 0.1 * rng.standard_normal(values.shape)
 
 
+@pytest.mark.slow
 def test_ambient_peaks_are_neither_missed_nor_split():
     """Nearly all of 60 random resonances are found, broad and narrow, and hardly one beside them.
 
