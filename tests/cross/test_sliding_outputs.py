@@ -137,73 +137,100 @@ def material(made: supple.Model, at: tuple, fraction: float):
     return lambda q: placed(made, q, "boom", 1 - back / q[1])
 
 
-def density(made: supple.Model, x: np.ndarray) -> np.ndarray:
-    """Mass per length of the boom, x m from its inner end."""
+def density(made: supple.Model, x: float) -> float:
+    """Mass per length of the boom (kg/m), x m from its inner end."""
     if made.robot.links[1].stations is None:
-        return np.full(x.shape, 5.0)
-    out = []
-    for place in x:
-        h, b, t = box(place)
-        out.append(7850 * (h * b - (h - 2 * t) * (b - 2 * t)))
-    return np.array(out)
+        return 5.0
+    height, width, wall = box(x)
+    area = height * width - (height - 2 * wall) * (width - 2 * wall)
+    return STEEL["density"] * area
+
+
+def polar_inertia(x: float) -> float:
+    """Polar inertia per length (kg m) of the boom with stations, x m from its inner end."""
+    height, width, wall = box(x)
+    outside = width * height * (width**2 + height**2) / 12
+    inner_width = width - 2 * wall
+    inner_height = height - 2 * wall
+    inside = inner_width * inner_height * (inner_width**2 + inner_height**2) / 12
+    return STEEL["density"] * (outside - inside)
 
 
 def box(x: float) -> tuple[float, float, float]:
     """Depth, width and wall of the boom with stations, x m from its inner end."""
-    a, b = (SECTIONS[0], SECTIONS[1]) if x < 1.1 else (SECTIONS[2], SECTIONS[3])
-    s = (x - a[0]) / (b[0] - a[0])
-    return tuple((1 - s) * p + s * r for p, r in zip(a[1:], b[1:], strict=True))
+    before, after = SECTIONS[:2] if x < 1.1 else SECTIONS[2:]
+    s = (x - before[0]) / (after[0] - before[0])
+    depth, width, wall = (1 - s) * np.array(before[1:]) + s * np.array(after[1:])
+    return depth, width, wall
+
+
+def quadrature(edges: list[float]) -> list[tuple[float, float]]:
+    """Ten Gauss points and weights between every two neighbouring edges."""
+    points, weights = np.polynomial.legendre.leggauss(10)
+    found = []
+    for a, b in pairwise(edges):
+        middle = (a + b) / 2
+        half = (b - a) / 2
+        for point, weight in zip(points, weights, strict=True):
+            found.append((middle + half * point, half * weight))
+    return found
 
 
 def outer(made: supple.Model, at: tuple, fraction: float) -> tuple[np.ndarray, np.ndarray]:
     """Force and moment about a section of the boom that keep what lies beyond it moving."""
-    l = at[0][1]
-    L = 2.0
-    t, w10 = np.polynomial.legendre.leggauss(10)
+    q = at[0]
+    free_length = q[1]
+    hidden = 2.0 - free_length  # of the boom, inside its guide
+    section_jump = 1 - (2.0 - 1.1) / free_length
+    edges = sorted({fraction, 0.5, 1.0, section_jump})
+    beam_points = quadrature([edge for edge in edges if edge >= fraction])
+
+    # Point masses, each with its place as a function of q: boom, its tip, jib, payload
+    masses = []
+    for s, weight in beam_points:
+        mass = density(made, hidden + s * free_length) * free_length * weight
+        masses.append((mass, material(made, at, s)))
+    com = COM * [1, 1, 0 if made.robot.planar else 1]
+
+    def tip_place(q):
+        return placed(made, q, "boom", 1.0) + attitude(made, q, "boom", 1.0) @ com
+
+    masses.append((TIP, tip_place))
+    for s, weight in quadrature([0, 0.5, 1]):
+        masses.append((2 * 0.8 * weight, lambda q, s=s: placed(made, q, "jib", s)))
+    masses.append((PAYLOAD, lambda q: placed(made, q, "jib", 1.0)))
+
     force = np.zeros(3)
     moment = np.zeros(3)
-    centre = placed(made, at[0], "boom", fraction)
-    edges = [x for x in sorted({fraction, 0.5, 1.0, 1 - (L - 1.1) / l}) if x >= fraction]
-    points = []
-    for a, b in pairwise(edges):
-        for s, weight in zip((a + b) / 2 + (b - a) / 2 * t, (b - a) / 2 * w10, strict=True):
-            m = float(density(made, np.array([L - l + s * l]))[0]) * l * weight
-            points.append((m, material(made, at, s)))
-    com = COM * [1, 1, 0 if made.robot.planar else 1]
-    points.append((TIP, lambda q: placed(made, q, "boom", 1.0)
-                   + attitude(made, q, "boom", 1.0) @ com))  # fmt: skip
-    for a, b in ((0, 0.5), (0.5, 1)):
-        for s, weight in zip((a + b) / 2 + (b - a) / 2 * t, (b - a) / 2 * w10, strict=True):
-            points.append((2 * 0.8 * weight, lambda q, s=s: placed(made, q, "jib", s)))
-    points.append((PAYLOAD, lambda q: placed(made, q, "jib", 1.0)))
+    centre = placed(made, q, "boom", fraction)
+    gravity = np.array(made.robot.gravity)
+    for mass, where in masses:
+        place, acceleration = seen(made, at, where)
+        share = mass * (acceleration - gravity)
+        force += share
+        moment += np.cross(place - centre, share)
+
     if not made.robot.planar and made.robot.links[1].stations is not None:
-        # polar inertia of the sections: about the boom's own x alone, which does not twist
-        t9 = H * np.arange(-4, 5)
-        turned = np.array(
-            [root(made, at[0] + at[1] * s + at[2] * s * s / 2, "boom")[1] for s in t9]
-        )
-        R, Rd, Rdd = (
-            turned[4],
-            *(np.tensordot(c, turned, 1) for c in (FIRST / H, DIFFERENCE / H**2)),
-        )
-        W = R.T @ Rd
-        A = R.T @ Rdd
-        w = np.array([W[2, 1], W[0, 2], W[1, 0]])
         polar = 0.0
-        for a, b in pairwise(edges):
-            for s, weight in zip((a + b) / 2 + (b - a) / 2 * t, (b - a) / 2 * w10, strict=True):
-                h, b_, wall = box(L - l + s * l)
-                hollow = [(b_, h), (b_ - 2 * wall, h - 2 * wall)]
-                I_p = np.subtract(*(p * r * (p * p + r * r) / 12 for p, r in hollow))
-                polar += 7850 * I_p * l * weight
-        alpha = (A - W @ W)[2, 1]
-        moment += R @ (polar * (np.array([alpha, 0, 0]) + np.cross(w, [w[0], 0, 0])))
-    for m, where in points:
-        p, a = seen(made, at, where)
-        F = m * (a - np.array(made.robot.gravity))
-        force += F
-        moment += np.cross(p - centre, F)
+        for s, weight in beam_points:
+            polar += polar_inertia(hidden + s * free_length) * free_length * weight
+        moment += spin_moment(made, at, polar)
     return force, moment
+
+
+def spin_moment(made: supple.Model, at: tuple, polar: float) -> np.ndarray:
+    """Moment that spins the sections about the boom's own x, along which it does not twist."""
+    q, qd, qdd = at
+    instants = H * np.arange(-4, 5)
+    axes = np.array([root(made, q + qd * t + qdd * t * t / 2, "boom")[1] for t in instants])
+    R = axes[4]
+    first_derivative = np.tensordot(FIRST / H, axes, 1)
+    second_derivative = np.tensordot(DIFFERENCE / H**2, axes, 1)
+    W = R.T @ first_derivative  # cross product matrix of the angular velocity
+    omega = np.array([W[2, 1], W[0, 2], W[1, 0]])
+    alpha_x = (R.T @ second_derivative - W @ W)[2, 1]
+    along_x = np.array([alpha_x, 0, 0]) + np.cross(omega, [omega[0], 0, 0])
+    return R @ (polar * along_x)
 
 
 CASES = [
@@ -223,17 +250,23 @@ def test_the_load_on_a_section_balances_what_lies_beyond(beam, basis, stiffening
     made = model(beam, basis, stiffening, planar)
     fraction = 0.3
     at = moving(made)
+    force, moment = outer(made, at, fraction)
     axes = attitude(made, at[0], "boom", fraction)
-    force, moment = (part @ axes for part in outer(made, at, fraction))
+    force = force @ axes
+    moment = moment @ axes
     found = value(made, supple.Moment("boom", fraction), at)
     np.testing.assert_allclose(found, -moment, rtol=0, atol=1e-9 * np.abs(moment).max())
-    if beam == "stations":  # a box: bending and the axial force at its corner, Bredt's shear
-        h, b, t = box(2.0 - at[0][1] * (1 - fraction))
-        hollow = [(b, h), (b - 2 * t, h - 2 * t)]
-        I_z, I_y = (np.subtract(*(p[k] * p[1 - k] ** 3 / 12 for p in hollow)) for k in (0, 1))
-        A = np.subtract(*(p * r for p, r in hollow))
-        sigma = abs(force[0]) / A + abs(moment[2]) * h / 2 / I_z + abs(moment[1]) * b / 2 / I_y
-        tau = moment[0] / (2 * (h - t) * (b - t) * t)
+    if beam == "stations":
+        # A box: bending and the axial force at its corner, Bredt's shear
+        height, width, wall = box(2.0 - at[0][1] * (1 - fraction))
+        inner_height = height - 2 * wall
+        inner_width = width - 2 * wall
+        area = width * height - inner_width * inner_height
+        I_z = (width * height**3 - inner_width * inner_height**3) / 12
+        I_y = (height * width**3 - inner_height * inner_width**3) / 12
+        sigma = abs(force[0]) / area
+        sigma += abs(moment[2]) * height / 2 / I_z + abs(moment[1]) * width / 2 / I_y
+        tau = moment[0] / (2 * (height - wall) * (width - wall) * wall)
         stress = value(made, supple.Stress("boom", fraction), at)[0]
         assert stress == pytest.approx(np.sqrt(sigma**2 + 3 * tau**2), rel=1e-9)
 

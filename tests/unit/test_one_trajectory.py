@@ -170,7 +170,7 @@ def cells() -> Iterator[Any]:
                 yield pytest.param(name, make, marks=pytest.mark.soak)
 
 
-@pytest.mark.parametrize(("name", "make"), cells())
+@pytest.mark.parametrize(("name", "make"), list(cells()))
 def test_whatever_makes_a_move_fits_whatever_takes_one(
     name: str, make: str, tmp_path: Path
 ) -> None:
