@@ -21,15 +21,18 @@ __all__ = ["Controls"]
 
 
 class Controls:
-    """Builds the panel and reads it; `asked` is called when a question changes, `looked` else."""
+    """Builds the panel and reads it.
+
+    `on_question` is called when the question changes, `on_appearance` when only the picture does.
+    """
 
     def __init__(
         self,
         server: viser.ViserServer,
         found: Modes,
         stage: Stage,
-        asked: Callable[..., None],
-        looked: Callable[..., None],
+        on_question: Callable[..., None],
+        on_appearance: Callable[..., None],
         vary: Mapping[str, Any] | None = None,
     ) -> None:
         self.gui = server.gui
@@ -48,19 +51,19 @@ class Controls:
                 low = step * math.floor(low / step)
                 high = step * math.ceil(high / step)
                 slider = self.gui.add_slider(f"{c.name} ({c.unit})", low, high, step, at)
-                slider.on_update(asked)
+                slider.on_update(on_question)
                 self.sliders.append(slider)
-        self._dimensions(vary, asked)
+        self._dimensions(vary, on_question)
         with self.gui.add_folder("Modes"):
             self.table = self.gui.add_html("")
             numbers = [f"mode {k + 1}" for k in range(found.omega.shape[-1])]
             self.mode: Any = self.gui.add_dropdown("mode", numbers)
-            self.mode.on_update(asked)
+            self.mode.on_update(on_question)
             self.animate = self.gui.add_checkbox("animate", True)
             self.amplitude = self.gui.add_slider("amplitude", 0.0, 2.0, 0.05, 1.0)
             for handle in (self.animate, self.amplitude):
-                handle.on_update(looked)
-        self._question(found, asked)
+                handle.on_update(on_appearance)
+        self._question(found, on_question)
         with self.gui.add_folder("Look"):
             self.colouring = self.gui.add_dropdown("colour by", COLOURINGS)
             self.legend = self.gui.add_html(legend("displacement", "0", "largest"))
@@ -68,18 +71,18 @@ class Controls:
             self.names = self.gui.add_checkbox("names", False)
             add_dark(self.gui, stage)
             for look in (self.colouring, self.names):
-                look.on_update(looked)
+                look.on_update(on_appearance)
         with self.gui.add_folder("Frequencies along", visible=bool(self.coordinates)):
             names = tuple(c.name for c in self.coordinates) or ("nothing moves",)
             slides = [c.name for c in self.coordinates if c.name.startswith("length")]
             first = (slides or names[min(1, len(names) - 1) :])[0]
             self.along = self.gui.add_dropdown("coordinate", names, initial_value=first)
-            self.along.on_update(looked)
+            self.along.on_update(on_appearance)
             self.plot = self.gui.add_html("")
         self.picture = self.gui.add_button("Save picture", hint="what you see, as PNG")
         self.page = self.gui.add_button("Save page", hint="one HTML file that needs no network")
 
-    def _dimensions(self, vary: Mapping[str, Any] | None, asked: Callable[..., None]) -> None:
+    def _dimensions(self, vary: Mapping[str, Any] | None, on_question: Callable[..., None]) -> None:
         """Sliders of a few numbers of the robot's file, and a list to take any other from."""
         self.parameters: dict[str, tuple[Parameter, Any]] = {}
         chosen = usual_parameters(self.robot)
@@ -90,18 +93,18 @@ class Controls:
             "Dimensions", visible=bool(paths), expand_by_default=vary is not None
         )
         for each in chosen:
-            self._add_slider(each, asked)
+            self._add_slider(each, on_question)
         with self.folder:
             self.path = self.gui.add_dropdown("another", paths or ("none",))
             self.another = self.gui.add_button("Add slider", hint="of the parameter above")
-        self.another.on_click(lambda _: self.add_parameter(str(self.path.value), asked))
+        self.another.on_click(lambda _: self.add_parameter(str(self.path.value), on_question))
 
-    def add_parameter(self, path: str, asked: Callable[..., None]) -> None:
+    def add_parameter(self, path: str, on_question: Callable[..., None]) -> None:
         """Add a slider for a number of the robot's file, unless there is one."""
         if path not in self.parameters:
-            self._add_slider(parameter(self.robot, path), asked)
+            self._add_slider(parameter(self.robot, path), on_question)
 
-    def _add_slider(self, each: Parameter, asked: Callable[..., None]) -> None:
+    def _add_slider(self, each: Parameter, on_question: Callable[..., None]) -> None:
         factor = each.unit[1]
         low = each.low * factor
         high = each.high * factor
@@ -109,10 +112,10 @@ class Controls:
         at = each.value * factor
         with self.folder:
             slider = self.gui.add_slider(each.label, low, high, step, at)
-        slider.on_update(asked)
+        slider.on_update(on_question)
         self.parameters[each.path] = (each, slider)
 
-    def _question(self, found: Modes, asked: Callable[..., None]) -> None:
+    def _question(self, found: Modes, on_question: Callable[..., None]) -> None:
         payload = found.robot.payload
         with self.gui.add_folder("Robot"):
             self.theory = self.gui.add_dropdown("theory", THEORIES, initial_value=AS_GIVEN)
@@ -126,10 +129,10 @@ class Controls:
                 "payload (kg)", payload.mass if payload else 0.0, step=0.01
             )
             for handle in (self.theory, self.joints, self.count, self.payload):
-                handle.on_update(asked)
+                handle.on_update(on_question)
 
     def question(self) -> StudioQuestion:
-        """Return what the panel asks now."""
+        """Return the question that the panel is set to."""
         pose = tuple(
             slider_to_si(float(slider.value), c.unit)
             for slider, c in zip(self.sliders, self.coordinates, strict=True)
@@ -174,7 +177,7 @@ class Controls:
 
 
 def _number(handle: Any, word: str) -> float:
-    """What stands in a field; an empty one is told in a sentence."""
+    """What stands in a field; an empty one is a SuppleError."""
     try:
         value = float(handle.value)
     except (TypeError, ValueError):

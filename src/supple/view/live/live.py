@@ -17,7 +17,7 @@ from ...studies.vibration.neighbourhood import usual_pose
 from ..scene.scene import Scene
 from ..scene.scenes import is_elastic
 from .door import AccessControl, bind_socket, check_host, is_loopback
-from .stage import dress
+from .stage import apply_theme
 
 if TYPE_CHECKING:
     import viser
@@ -169,7 +169,7 @@ def _server(host: str, port: int, origins: tuple[str, ...]) -> viser.ViserServer
     loop = inner._background_event_loop
     loop.call_soon_threadsafe(loop.set_exception_handler, lambda _, told: door.quiet.info(told))
     made.append(server)
-    dress(server.gui)
+    apply_theme(server.gui)
     server.gui.main_panel.dock_right()
     return server
 

@@ -47,7 +47,9 @@ class Player:
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._drawn: tuple[Any, ...] = ()
-        self._phase, self._marked, self._now = 0.0, 0.0, float(self.t[0])
+        self._phase = 0.0  # of shapes that swing, rad
+        self._marked = 0.0  # when the curves were last marked, s
+        self._now = float(self.t[0])
         gui = server.gui
         gui.set_panel_label(f"supple: {self.scene.title}")
         self.status = gui.add_html(sentence(self.scene.subtitle))
@@ -82,7 +84,7 @@ class Player:
         self.stage.show(self.scene)
         self._trace()
         self._draw()
-        self._tell()
+        self._update_panel()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -128,19 +130,23 @@ class Player:
         return 0 if self.mode is None else int(str(self.mode.value).split()[-1]) - 1
 
     @property
-    def much(self) -> float:
+    def amplitude_factor(self) -> float:
         """How much of the usual deformation is drawn."""
         if self.amplitude is None:
             return 1.0
         return float(self.amplitude.value) / (self.scene.scale or 1.0)
 
     def _draw(self) -> None:
-        swings = self.scene.scale is None and not self.scene.true_scale
-        much = self.much * (math.cos(self._phase) if swings else 1.0)
-        wanted = (self.at, self.shape_index, much, str(self.colour.value), bool(self.names.value))
+        amount = self.amplitude_factor
+        if self.scene.scale is None and not self.scene.true_scale:
+            amount *= math.cos(self._phase)
+        pose = self.at
+        shape = self.shape_index
+        colouring = str(self.colour.value)
+        wanted = (pose, shape, amount, colouring, bool(self.names.value))
         with self._lock:
             if wanted != self._drawn:
-                self.stage.draw(much, wanted[3], wanted[0], wanted[1])
+                self.stage.draw(amount, colouring, pose, shape)
                 self._drawn = wanted
 
     def seek(self, x: float) -> None:
@@ -158,7 +164,7 @@ class Player:
 
     def _on_frame(self, *_: Any) -> None:
         self._draw()
-        self._tell()
+        self._update_panel()
 
     def _on_appearance(self, *_: Any) -> None:
         """A reader changed colours, names or how much larger it is drawn."""
@@ -171,13 +177,13 @@ class Player:
         if self.track.kind != "time":
             return
         scale = self.scene.scale
-        self.stage.trace(tip_path(self.scene, self.much * (scale or 1.0)))
+        self.stage.trace(tip_path(self.scene, self.amplitude_factor * (scale or 1.0)))
         if scale is not None:
             self.stage.trace(tip_path(self.scene, 0.0), wanted=True)
 
-    # -- telling --------------------------------------------------------------------------------
+    # -- numbers and curves ---------------------------------------------------------------------
 
-    def _tell(self) -> None:
+    def _update_panel(self) -> None:
         """Slider, frequencies of a configuration, and the mark on the curves: seldom in play."""
         now = time.perf_counter()
         if self.playing.value and now - self._marked < 1 / MARKS:
@@ -197,11 +203,15 @@ class Player:
             return
         plot = next(p for p in self.plots if p.title == str(self.curve.value))
         here = float(self.t[self.at]) if self.time is not None else None
+        curves = [np.asarray(series.y, float) for series in plot.series]
         self.plot.content = curves_plot(
             np.asarray(plot.series[0].x, float),
-            np.stack([np.asarray(s.y, float) for s in plot.series], axis=1),
-            [s.name for s in plot.series],
-            *((plot.x_label, plot.y_label), here, -1, plot.log),
+            np.stack(curves, axis=1),
+            [series.name for series in plot.series],
+            (plot.x_label, plot.y_label),
+            here,
+            -1,
+            plot.log,
         )
 
     def _run(self) -> None:

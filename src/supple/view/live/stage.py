@@ -14,7 +14,7 @@ from .ground import Ground, add_light
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["COLOURINGS", "Stage", "add_dark", "dress"]
+__all__ = ["COLOURINGS", "Stage", "add_dark", "apply_theme"]
 
 Array = NDArray[np.float64]
 Mesh = tuple[NDArray[np.float32], NDArray[np.uint32]]
@@ -47,7 +47,7 @@ MAP = np.array(
 )
 
 
-def dress(gui: Any, dark: bool = False) -> None:
+def apply_theme(gui: Any, dark: bool = False) -> None:
     """Give the panel its look."""
     gui.configure_theme(
         control_width="large",
@@ -63,7 +63,7 @@ def add_dark(gui: Any, stage: Stage) -> None:
     box = gui.add_checkbox("dark", False)
 
     def changed(_: Any) -> None:
-        dress(gui, bool(box.value))
+        apply_theme(gui, bool(box.value))
         if stage.ground is not None:
             stage.ground.darken(bool(box.value))
 
@@ -72,10 +72,9 @@ def add_dark(gui: Any, stage: Stage) -> None:
 
 def colour_map(values: Array) -> NDArray[np.uint8]:
     """Return colours (N, 3) of values from 0 to 1."""
-    x = np.clip(values, 0, 1) * (len(MAP) - 1)
-    return np.stack([np.interp(x, range(len(MAP)), channel) for channel in MAP.T], -1).astype(
-        np.uint8
-    )
+    position = np.clip(values, 0, 1) * (len(MAP) - 1)
+    channels = [np.interp(position, range(len(MAP)), channel) for channel in MAP.T]
+    return np.stack(channels, axis=-1).astype(np.uint8)
 
 
 class Stage:
@@ -103,66 +102,98 @@ class Stage:
 
     def show(self, scene: Scene) -> None:
         """Take a Scene; the next `draw` draws it."""
-        rebuilt = self.scene is None or _makeup(self.scene) != _makeup(scene)
-        new = self.scene is None
+        is_first = self.scene is None
+        must_build = self.scene is None or _what_is_built(self.scene) != _what_is_built(scene)
         self.scene = scene
-        if rebuilt:
+        if must_build:
             self._build(scene)
-        if new:
-            # Camera, up and ground, once
-            server = self.server
-            extent = scene.extent
-            up = np.asarray(scene.up)
-            server.scene.set_up_direction(up)
-            side = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
-            away = 0.6 * up - 1.1 * np.cross(up, side) + 0.75 * side
-            if scene.planar:
-                away = np.array([0.3, -0.21, 1.35])
-            camera = server.initial_camera
-            centre = np.asarray(scene.centre)
-            camera.position = tuple(centre + extent * away)
-            camera.look_at = tuple(centre)
-            camera.up = tuple(up)
-            self.ground = Ground(server.scene, scene)
-            add_light(server.scene, extent * away + 0.8 * extent * up)
+        if is_first:
+            self._set_up_view(scene)
+
+    def _set_up_view(self, scene: Scene) -> None:
+        """Camera, the direction that is up, ground and light: once, or the view would jump."""
+        server = self.server
+        extent = scene.extent
+        up = np.asarray(scene.up)
+        server.scene.set_up_direction(up)
+
+        # From the side and above, in extents of the robot; onto the plane of a planar one
+        side = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
+        away = 0.6 * up - 1.1 * np.cross(up, side) + 0.75 * side
+        if scene.planar:
+            away = np.array([0.3, -0.21, 1.35])
+        centre = np.asarray(scene.centre)
+        camera = server.initial_camera
+        camera.position = tuple(centre + extent * away)
+        camera.look_at = tuple(centre)
+        camera.up = tuple(up)
+
+        self.ground = Ground(server.scene, scene)
+        add_light(server.scene, extent * away + 0.8 * extent * up)
 
     def _build(self, scene: Scene) -> None:
+        """Add everything that a Scene shows; `draw` puts it in its place."""
         for handle in self._frames:
             handle.remove()  # with all that is drawn in it
         world = self.server.scene
-        links = scene.links
         self._frames = [world.add_frame("/base", show_axes=False)]
-        self._frames += [world.add_frame(f"/link/{i}", show_axes=False) for i in range(len(links))]
+        self._strips = []
+        self._labels = []
+        self._rests = []
         pieces = scene.tracks[0].motion.shape[3] - 1
-        self._strips = [
-            (i, self._batch(f"/link/{i}/strips", _prism(link.corners), pieces, not link.round))
-            for i, link in enumerate(links)
-            if len(link.corners)
-        ]
-        # One batch of every kind of solid on every link, and on the ground
+        unseen_line = np.zeros((1, 2, 3), np.float32)
+        for i, link in enumerate(scene.links):
+            self._frames.append(world.add_frame(f"/link/{i}", show_axes=False))
+            if len(link.corners):
+                prism = _prism(link.corners)
+                batch = self._batch(f"/link/{i}/strips", prism, pieces, not link.round)
+                self._strips.append((i, batch))
+            label = world.add_label(f"/link/{i}/name", link.name, visible=self.names)
+            self._labels.append(label)
+            if not scene.true_scale:
+                rest = world.add_line_segments(
+                    f"/link/{i}/rest", unseen_line, GHOST, thickness=1.5, thickness_units="screen"
+                )
+                self._rests.append(rest)
+        self._build_solids(scene)
+        self._build_visuals(scene)
+        self._poses = ()
+
+    def _build_solids(self, scene: Scene) -> None:
+        """One batch of every kind of solid on every link and on the ground, and one of rods."""
         self._riders = Riders(scene.solids)
         self._solids = []
-        # A cylinder of unit length and radius along x
         angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
         cylinder = _prism(np.stack([np.cos(angles), np.sin(angles)], axis=1))
-        meshes = {"ball": _ball(), "cylinder": cylinder}
-        long = [ROLES[solid.role] for solid in scene.solids if solid.kind == "rod"]
-        self._rods = self._batch("/base/rods", cylinder, len(long), True) if long else None
-        if long:
-            self._rods.batched_colors = _linear(np.array(long, float))
-        for kind, link in sorted({(s.kind, s.link) for s in scene.solids if s.kind != "rod"}):
-            some = [k for k, s in enumerate(scene.solids) if (s.kind, s.link) == (kind, link)]
-            place = "/base" if link < 0 else f"/link/{link}"
-            batch = self._batch(f"{place}/{kind}s", meshes[kind], len(some), kind == "cylinder")
-            batch.batched_scales = self._riders.sizes[some].astype(np.float32)
-            colours = [ROLES[scene.solids[k].role] for k in some]
+        meshes = {"ball": _ball(), "cylinder": cylinder}  # of unit radius and length, along x
+
+        groups: dict[tuple[str, int], list[int]] = {}
+        rod_colours = []
+        for k, solid in enumerate(scene.solids):
+            if solid.kind == "rod":
+                rod_colours.append(ROLES[solid.role])
+            else:
+                groups.setdefault((solid.kind, solid.link), []).append(k)
+
+        self._rods = None
+        if rod_colours:
+            self._rods = self._batch("/base/rods", cylinder, len(rod_colours), True)
+            self._rods.batched_colors = _linear(np.array(rod_colours, float))
+        for kind, link in sorted(groups):
+            members = groups[kind, link]
+            name = f"{_folder(link)}/{kind}s"
+            batch = self._batch(name, meshes[kind], len(members), kind == "cylinder")
+            batch.batched_scales = self._riders.sizes[members].astype(np.float32)
+            colours = [ROLES[scene.solids[k].role] for k in members]
             batch.batched_colors = _linear(np.array(colours, float))
-            self._solids.append((some, batch))
+            self._solids.append((members, batch))
+
+    def _build_visuals(self, scene: Scene) -> None:
+        """Meshes of the robot's file."""
         self._meshes = []
         for k, part in enumerate(scene.meshes):
-            place = "/base" if part.link < 0 else f"/link/{part.link}"
-            handle = world.add_mesh_simple(
-                f"{place}/visual{k}",
+            handle = self.server.scene.add_mesh_simple(
+                f"{_folder(part.link)}/visual{k}",
                 part.vertices.astype(np.float32),
                 part.faces.astype(np.uint32),
                 color=part.colour,
@@ -170,18 +201,6 @@ class Stage:
                 side="double",
             )
             self._meshes.append((part.link, handle))
-        self._labels = [
-            world.add_label(f"/link/{i}/name", link.name, visible=self.names)
-            for i, link in enumerate(links)
-        ]
-        line = np.zeros((1, 2, 3), np.float32)
-        self._rests = [
-            world.add_line_segments(
-                f"/link/{i}/rest", line, GHOST, thickness=1.5, thickness_units="screen"
-            )
-            for i in range(0 if scene.true_scale else len(links))
-        ]
-        self._poses = ()
 
     def _batch(self, name: str, mesh: Mesh, count: int, flat: bool) -> Any:
         """Copies of one mesh."""
@@ -205,39 +224,12 @@ class Stage:
         bent = bend_in_place(track.L[v], motion, scale)
         colours = self._colours(motion, track.energy[v, shape], colouring)
         with self.server.atomic():
-            # Poses of the links, and their undeformed centre lines; only what changed is sent
-            p = track.p[v]
-            q = track.quaternion[v]
-            L = track.L[v]
-            nowhere = np.full_like(p, np.nan), np.full_like(q, np.nan), np.zeros_like(L)
-            old = self._poses or nowhere
-            for i, handle in enumerate(self._frames[1:]):
-                if (p[i] != old[0][i]).any():
-                    handle.position = p[i]
-                if (q[i] != old[1][i]).any():
-                    handle.wxyz = q[i]
-            for i, handle in enumerate(self._rests):
-                if L[i] != old[2][i]:
-                    handle.points = np.array([[[0, 0, 0], [L[i], 0, 0]]], np.float32)
-            self._poses = (p, q, L)
-            centres, turns, lengths = strips(bent)
-            scales = np.ones((*lengths.shape, 3), np.float32)
-            scales[..., 0] = 1.02 * lengths
-            middles = (np.arange(lengths.shape[1]) + 0.5) / lengths.shape[1]
-            for i, handle in self._strips:
-                handle.batched_positions = centres[i].astype(np.float32)
-                handle.batched_wxyzs = turns[i].astype(np.float32)
-                taper = self.scene.links[i].taper
-                for k in range(2 if len(taper) else 0):
-                    scales[i, :, 1 + k] = np.interp(
-                        middles, np.linspace(0, 1, len(taper)), taper[:, k]
-                    )
-                handle.batched_scales = scales[i]
-                handle.batched_colors = _linear(np.asarray(colours[i], float))
-            centres, turns = self._riders.places(bent)
-            for some, handle in self._solids:
-                handle.batched_positions = centres[some].astype(np.float32)
-                handle.batched_wxyzs = turns[some].astype(np.float32)
+            self._draw_poses(track.p[v], track.quaternion[v], track.L[v])
+            self._draw_strips(bent, colours)
+            centres, rotations = self._riders.places(bent)
+            for members, handle in self._solids:
+                handle.batched_positions = centres[members].astype(np.float32)
+                handle.batched_wxyzs = rotations[members].astype(np.float32)
             for link, handle in self._meshes:
                 if link >= 0:
                     handle.position = bent.centre[link, -1]
@@ -249,11 +241,49 @@ class Stage:
                     handle.position = centre[len(centre) // 2]
         self._drawn = (v, shape, scale)
 
+    def _draw_poses(self, position: Array, quaternion: Array, length: Array) -> None:
+        """Frames of the links and their undeformed centre lines; only what changed is sent."""
+        if self._poses:
+            old_position, old_quaternion, old_length = self._poses
+        else:
+            old_position = np.full_like(position, np.nan)  # unequal to anything
+            old_quaternion = np.full_like(quaternion, np.nan)
+            old_length = np.zeros_like(length)
+        for i, handle in enumerate(self._frames[1:]):
+            if (position[i] != old_position[i]).any():
+                handle.position = position[i]
+            if (quaternion[i] != old_quaternion[i]).any():
+                handle.wxyz = quaternion[i]
+        for i, handle in enumerate(self._rests):
+            if length[i] != old_length[i]:
+                handle.points = np.array([[[0, 0, 0], [length[i], 0, 0]]], np.float32)
+        self._poses = (position, quaternion, length)
+
+    def _draw_strips(self, bent: BentLinks, colours: list[Any]) -> None:
+        """The pieces between the stations of every link, wide as the link is there."""
+        assert self.scene is not None
+        centres, rotations, lengths = strips(bent)
+        pieces = lengths.shape[1]
+        scales = np.ones((*lengths.shape, 3), np.float32)
+        scales[..., 0] = 1.02 * lengths  # they overlap a little, or a bend would show gaps
+        middles = (np.arange(pieces) + 0.5) / pieces
+        for i, handle in self._strips:
+            handle.batched_positions = centres[i].astype(np.float32)
+            handle.batched_wxyzs = rotations[i].astype(np.float32)
+            taper = self.scene.links[i].taper
+            if len(taper):
+                stations = np.linspace(0, 1, len(taper))
+                scales[i, :, 1] = np.interp(middles, stations, taper[:, 0])
+                scales[i, :, 2] = np.interp(middles, stations, taper[:, 1])
+            handle.batched_scales = scales[i]
+            handle.batched_colors = _linear(np.asarray(colours[i], float))
+
     @property
     def tip(self) -> Array:
         """Where the traced end was last drawn, (3,)."""
         assert self.scene is not None
-        (v, shape, scale), track = self._drawn, self.scene.tracks[0]
+        v, shape, scale = self._drawn
+        track = self.scene.tracks[0]
         place: Array = bend(track, v, track.motion[v, shape], scale).centre[self.scene.tip, -1]
         return place
 
@@ -292,38 +322,49 @@ class Stage:
     def _colours(self, motion: Array, energy: Array, colouring: str) -> list[Any]:
         """Colours (P, 3) of every link's pieces."""
         assert self.scene is not None
-        size = np.linalg.norm(motion[..., :3], axis=-1)
-        sized = self.scene.tracks[0].largest
-        largest = (sized[0] if sized else size.max()) or 1.0
-        values = energy if colouring == "strain energy" else size / largest
-        middle = (values[:, 1:] + values[:, :-1]) / 2
-        return [
-            np.tile(RIGID if link.rigid else PLAIN, (len(along), 1))
-            if colouring == "plain" or link.rigid
-            else colour_map(along)
-            for link, along in zip(self.scene.links, middle, strict=True)
-        ]
+        if colouring == "strain energy":
+            values = energy
+        else:
+            displacement = np.linalg.norm(motion[..., :3], axis=-1)
+            largest_of_track = self.scene.tracks[0].largest
+            largest = largest_of_track[0] if largest_of_track else displacement.max()
+            values = displacement / (largest or 1.0)
+
+        colours = []
+        middles_of_pieces = (values[:, 1:] + values[:, :-1]) / 2
+        for link, along in zip(self.scene.links, middles_of_pieces, strict=True):
+            if link.rigid:
+                colours.append(np.tile(RIGID, (len(along), 1)))
+            elif colouring == "plain":
+                colours.append(np.tile(PLAIN, (len(along), 1)))
+            else:
+                colours.append(colour_map(along))
+        return colours
 
 
 def _draw_rods(handle: Any, scene: Scene, bent: BentLinks) -> None:
     """Rods between two links, which are bent in base axes."""
-    long = [solid for solid in scene.solids if solid.kind == "rod"]
-    middle, turned, length = rods(long, bent)
-    sizes = [(L, rod.radius, rod.radius) for L, rod in zip(length, long, strict=True)]
+    solids = [solid for solid in scene.solids if solid.kind == "rod"]
+    middle, rotation, length = rods(solids, bent)
+    sizes = [(L, rod.radius, rod.radius) for L, rod in zip(length, solids, strict=True)]
     handle.batched_positions = middle.astype(np.float32)
-    handle.batched_wxyzs = turned.astype(np.float32)
+    handle.batched_wxyzs = rotation.astype(np.float32)
     handle.batched_scales = np.array(sizes, np.float32)
 
 
 def _linear(colours: Array) -> NDArray[np.uint8]:
     """Colours as a batch expects them: without the gamma of the screen."""
     c = colours / 255
-    return np.round(255 * np.where(c <= 0.04, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)).astype(
-        np.uint8
-    )
+    linear = np.where(c <= 0.04, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)  # of sRGB
+    return np.round(255 * linear).astype(np.uint8)
 
 
-def _makeup(scene: Scene) -> tuple[Any, ...]:
+def _folder(link: int) -> str:
+    """The frame in which something on a link, or with -1 on the base, is drawn."""
+    return "/base" if link < 0 else f"/link/{link}"
+
+
+def _what_is_built(scene: Scene) -> tuple[Any, ...]:
     """What must be rebuilt when it changes."""
     outlines = tuple(
         (link.name, link.corners.tobytes(), link.taper.tobytes()) for link in scene.links

@@ -57,7 +57,7 @@ class Studio:
         self._changed = time.perf_counter()
         self._curve: tuple[Any, Array, Array] | None = None
         self._seen: StudioQuestion | None = None
-        self._told = ""
+        self._status_text = ""
         self.controls = Controls(
             server, found, self.stage, self._request_answer, self._on_appearance, vary
         )
@@ -94,18 +94,21 @@ class Studio:
             try:
                 self._answer(self.controls.question())
                 if not self._wanted.wait(BREATH):
-                    # Kinds and curves, unless the reader has moved on
-                    if self.kinds is None and not self._wanted.is_set():
-                        self.kinds = self.found.kind
-                    if not self._wanted.is_set():
-                        self._curves()
-                    self._write(self.controls.mode_index)
-                    if not self._wanted.is_set():
-                        self.controls.say(self._told)
+                    self._add_kinds_and_curves()
             except SuppleError as problem:
                 self.controls.say(str(problem), wrong=True)
             except Exception as problem:  # noqa: BLE001 - the studio must live on, and say so
                 self.controls.say(f"This failed inside supple: {problem!r}", wrong=True)
+
+    def _add_kinds_and_curves(self) -> None:
+        """What takes longer than frequencies, unless the reader has moved on."""
+        if self.kinds is None and not self._wanted.is_set():
+            self.kinds = self.found.kind
+        if not self._wanted.is_set():
+            self._compute_curves()
+        self._write(self.controls.mode_index)
+        if not self._wanted.is_set():
+            self.controls.say(self._status_text)
 
     def _answer(self, question: StudioQuestion) -> None:
         """Frequencies and the picked shape: what must follow the slider."""
@@ -128,8 +131,8 @@ class Studio:
         self.latency = time.perf_counter() - self._changed
         inside = "" if found.plane is None else f" in the {found.plane} plane"
         proof = f"certified{inside}, none is missing" if found.certified else "not certified"
-        self._told = f"{len(found.omega)} modes in {1e3 * self.latency:.0f} ms; {proof}"
-        self.controls.say(self._told)
+        self._status_text = f"{len(found.omega)} modes in {1e3 * self.latency:.0f} ms; {proof}"
+        self.controls.say(self._status_text)
 
     def _write(self, picked: int) -> None:
         hertz = self.found.frequency_hz
@@ -154,8 +157,8 @@ class Studio:
             at=float(self.found.frequency_hz[picked]),
         )
 
-    def _curves(self) -> None:
-        """Frequencies along one coordinate, kept while only that one moves."""
+    def _compute_curves(self) -> None:
+        """Frequencies along one coordinate, computed once while only that one moves."""
         question = self._seen
         k = self.controls.running
         if question is None or k < 0:
@@ -166,15 +169,12 @@ class Studio:
             return
         c = self.controls.coordinates[k]
         slider = self.controls.sliders[k]
-        self.controls.say(f"{self._told}; computing the frequencies along {c.name} ...")
+        self.controls.say(f"{self._status_text}; computing the frequencies along {c.name} ...")
         x = np.linspace(slider.min, slider.max, CURVE)
         found = []
         for part in np.array_split(x, CURVE // 8):
-            found.append(
-                frequencies_along(
-                    question, k, np.array([slider_to_si(v, c.unit) for v in part.tolist()])
-                )
-            )
+            values = np.array([slider_to_si(value, c.unit) for value in part.tolist()])
+            found.append(frequencies_along(question, k, values))
             if self._wanted.is_set():
                 return
         hertz = np.concatenate(found)
@@ -213,9 +213,8 @@ class Studio:
     def map(self, cloud: Cloud, extent: float) -> None:
         """Lay a map's places under the robot."""
         self.stage.cloud(cloud, extent)
-        low, high = (
-            f"{value:.4g} {cloud.unit}" for value in (cloud.values.min(), cloud.values.max())
-        )
+        low = f"{cloud.values.min():.4g} {cloud.unit}"
+        high = f"{cloud.values.max():.4g} {cloud.unit}"
         self.controls.key.content = legend(f"dots: {cloud.name}", low, high)
 
     # -- saving ---------------------------------------------------------------------------------
