@@ -30,16 +30,24 @@ def loaded(name, flexible=None):
         return supple.load(DATA / f"{name}.urdf", sidecar)
 
 
-def theirs(name):
+def pinocchio_model(name):
+    """Pinocchio's model of the same file, its fingers locked."""
     model = pin.buildModelFromUrdf(str(DATA / f"{name}.urdf"))
     fingers = [i for i in range(1, model.njoints) if "finger" in model.names[i]]
-    model = pin.buildReducedModel(model, fingers, pin.neutral(model)) if fingers else model
+    if fingers:
+        model = pin.buildReducedModel(model, fingers, pin.neutral(model))
     return model, model.createData()
+
+
+def symmetric(upper_triangle):
+    """Pinocchio computes the upper triangle of a mass matrix."""
+    return np.triu(upper_triangle) + np.triu(upper_triangle, 1).T
 
 
 @pytest.mark.parametrize("name", ARMS)
 def test_forward_kinematics_and_rigid_dynamics(name):
-    robot, (model, data) = loaded(name), theirs(name)
+    robot = loaded(name)
+    model, data = pinocchio_model(name)
     ours = supple.build(robot, supple.AssumedModes(1))
     rng = np.random.default_rng(5)
     for _ in range(5):
@@ -49,16 +57,16 @@ def test_forward_kinematics_and_rigid_dynamics(name):
         pose = supple.forward(robot, q)
         assert np.abs(pose.position - there.translation).max() < 1e-10
         assert np.abs(pose.rotation - there.rotation).max() < 1e-10
-        M = pin.crba(model, data, q)
-        M = np.triu(M) + np.triu(M, 1).T
-        assert np.abs(ours.mass_matrix(q) - M).max() < 1e-10
+        mass = symmetric(pin.crba(model, data, q))
+        assert np.abs(ours.mass_matrix(q) - mass).max() < 1e-10
         effort = ours.mass_matrix(q) @ a + ours.bias(q, v) + ours.gravity(q)
         assert np.abs(effort - pin.rnea(model, data, q, v, a)).max() < 1e-10
 
 
 @pytest.mark.parametrize("name", ARMS)
 def test_links_declared_flexible_keep_the_kinematics(name):
-    robot, (model, data) = loaded(name, BENDS[name]), theirs(name)
+    robot = loaded(name, BENDS[name])
+    model, data = pinocchio_model(name)
     q = np.random.default_rng(6).uniform(-2, 2, model.nq)
     pin.framesForwardKinematics(model, data, q)
     there = data.oMf[model.getFrameId(ARMS[name])]
@@ -85,15 +93,22 @@ def test_two_flexible_links_build_simulate_and_show(tmp_path):
 
 def mimicking(rng):
     """A URDF of five joints in space, one of them sliding; the fourth follows the first."""
+
+    def random_vector():
+        return " ".join(map(str, rng.uniform(-0.5, 0.5, 3)))
+
     text = '<robot name="five"><link name="l0"/>'
     for i, kind in enumerate(("continuous", "revolute", "prismatic", "revolute", "revolute")):
         A = rng.normal(0, 0.1, (3, 3))
-        tensor = np.trace(A @ A.T) * np.eye(3) - A @ A.T
-        keys = {f"i{'xyz'[a]}{'xyz'[b]}": tensor[a, b] for a in range(3) for b in range(a, 3)}
-        told = " ".join(f'{key}="{value}"' for key, value in keys.items())
-        place, turn, axis, com = (" ".join(map(str, rng.uniform(-0.5, 0.5, 3))) for _ in range(4))
+        J = np.trace(A @ A.T) * np.eye(3) - A @ A.T  # an inertia that a body can have
+        inertia = f'ixx="{J[0, 0]}" ixy="{J[0, 1]}" ixz="{J[0, 2]}" '
+        inertia += f'iyy="{J[1, 1]}" iyz="{J[1, 2]}" izz="{J[2, 2]}"'
+        place = random_vector()
+        turn = random_vector()
+        axis = random_vector()
+        com = random_vector()
         text += f'<link name="l{i + 1}"><inertial><origin xyz="{com}" rpy="0.1 0.2 0.3"/>'
-        text += f'<mass value="{rng.uniform(0.5, 3)}"/><inertia {told}/></inertial></link>'
+        text += f'<mass value="{rng.uniform(0.5, 3)}"/><inertia {inertia}/></inertial></link>'
         text += f'<joint name="j{i}" type="{kind}"><parent link="l{i}"/><child link="l{i + 1}"/>'
         text += f'<origin xyz="{place}" rpy="{turn}"/><axis xyz="{axis}"/>'
         text += '<mimic joint="j0" multiplier="-1.6" offset="0.25"/>' if i == 3 else ""
@@ -127,6 +142,5 @@ def test_a_mimic_joint_on_the_way_to_the_tip_equals_pinocchio(tmp_path):
         theirs = G.T @ pin.rnea(full, data, Q, G @ v, G @ a)
         assert np.abs(effort - theirs).max() < 1e-12 * np.abs(theirs).max()
         assert np.abs(effort - pin.rnea(own, own.createData(), q, v, a)).max() < 1e-11
-        M = pin.crba(own, own.createData(), q)
-        M = np.triu(M) + np.triu(M, 1).T
-        assert np.abs(ours.mass_matrix(q) - M).max() < 1e-12
+        mass = symmetric(pin.crba(own, own.createData(), q))
+        assert np.abs(ours.mass_matrix(q) - mass).max() < 1e-12

@@ -14,11 +14,18 @@ import re
 import shlex
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
+
+from supple.__main__ import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -26,6 +33,8 @@ PAGES = [
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     if path.exists() and "_build" not in path.parts
 ]
+# What a newcomer types first runs as it is typed; commands of other pages share one process.
+FIRST_PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "getting-started.md")
 COMMENT = r"<!--\s*(?P<word>[a-z]+)\s*(?::\s*(?P<rest>.*?))?\s*-->\s*\n+"
 FENCE = re.compile(
     rf"(?:^[ \t]*{COMMENT})?^(?P<indent>[ \t]*)(?P<fence>`{{3,}})(?P<language>[^\n`]*)\n"
@@ -72,23 +81,49 @@ def run_python(block: Block, page: Path, namespace: dict[str, object]) -> None:
     exec(compile(padded, str(page), "exec"), namespace)
 
 
-def run_console(block: Block, directory: Path) -> None:
+def run_as_process(words: list[str], directory: Path) -> tuple[int, str]:
+    """Exit code and printed text of a command in a process of its own."""
+    found = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_A_COMMAND,
+        check=False,
+    )
+    return found.returncode, found.stdout + found.stderr
+
+
+def run_here(words: list[str], directory: Path) -> tuple[int, str]:
+    """The same in this process, which has imported everything already."""
+    printed = StringIO()
+    code: Any = None
+    with (
+        chdir(directory),
+        redirect_stdout(printed),
+        redirect_stderr(printed),
+        warnings.catch_warnings(),
+        mock.patch.object(sys, "argv", words),
+    ):
+        warnings.simplefilter("default")  # as in a process: shown, no error
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    return int(code or 0), printed.getvalue()
+
+
+def run_console(block: Block, directory: Path, as_process: bool) -> None:
     expected = int(block.rest) if block.word == "exit" else 0
+    run = run_as_process if as_process else run_here
     for command in commands_of(block.text):
         words = shlex.split(command)
         if words[0] != "supple":
             continue
-        found = subprocess.run(
-            [sys.executable, "-m", *words],
-            cwd=directory,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS_A_COMMAND,
-            check=False,
-        )
-        report = f"$ {command}\nexit code {found.returncode}\n{found.stdout}{found.stderr}"
-        assert found.returncode == expected, report
-        assert "Traceback" not in found.stderr, report
+        code, printed = run(words, directory)
+        report = f"$ {command}\nexit code {code}\n{printed}"
+        assert code == expected, report
+        assert "Traceback" not in printed, report
 
 
 def _parameters() -> Iterator[object]:
@@ -110,7 +145,7 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         if block.language == "python":
             run_python(block, page, namespace)
         elif block.language == "console":
-            run_console(block, tmp_path)
+            run_console(block, tmp_path, as_process=page in FIRST_PAGES)
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
 

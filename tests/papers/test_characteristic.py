@@ -8,7 +8,7 @@ omega_lim, where the determinant of the paper changes sign without a root.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -27,14 +27,12 @@ from supple.studies.vibration.characteristic import (
 )
 
 RELATIVE = 1e-9
-ARMS = [
-    (table, at, column)
-    for table, postures in printed_numbers("di-castri")["tables"].items()
-    for at, columns in postures.items()
-    for column in ("EB", "EBX", "T")
-    if column in columns
-]
-ARMS += [("Figure 5", "45,45", column) for column in ("EB", "T")]
+ARMS = [("Figure 5", "45,45", "EB"), ("Figure 5", "45,45", "T")]
+for table, postures in printed_numbers("di-castri")["tables"].items():
+    for at, printed_columns in postures.items():
+        for theory in ("EB", "EBX", "T"):
+            if theory in printed_columns:
+                ARMS.append((table, at, theory))
 STEEL = {"young_modulus": 210e9, "poisson_ratio": 0.3, "density": 7800.0}
 
 
@@ -123,126 +121,147 @@ def test_a_double_root() -> None:
     assert len(signs) == 1
 
 
-# The blocks of the appendices, typed from the paper with the errata applied.
+# The blocks of the appendices, typed from the paper with the errata applied. Each function returns
+# the block rows of one link at a frequency w: of its own end under its body (M, J), and what its
+# root adds to the conditions at the end of the link before, which is turned by theta.
 
 
-def appendix_a(beams: list[Any], bodies: list[tuple[float, float]], theta: float, w: float) -> Any:
-    """(45) with (A.1)-(A.4): two Timoshenko links, below omega_lim."""
-    rows = []
-    for beam in beams:
-        EI = beam.EI[0]
-        kGS = beam.kGA[0]
-        rI = beam.rI[0]
-        m = beam.m
-        ES = beam.EA
-        rho_kG = m / kGS
-        c = math.sqrt(ES / m)
-        root = math.sqrt(w**4 * (rI - EI * rho_kG) ** 2 + 4 * w**2 * m * EI)
-        l1 = math.sqrt((-rI * w**2 - EI * rho_kG * w**2 + root) / (2 * EI))
-        l2 = math.sqrt((rI * w**2 + EI * rho_kG * w**2 + root) / (2 * EI))
-        t1 = (l1**2 + w**2 * rho_kG) / l1
-        t2 = (l2**2 - w**2 * rho_kG) / l2
-        rows.append((EI, kGS, ES, l1, l2, t1, t2, w / c, beam.L))
-    (EI, kGS, ES, l1, l2, t1, t2, k, L), (M, J) = rows[0], bodies[0]
+class LinkBlocks(NamedTuple):
+    ground: list[list[float]]  # (3, 6) conditions of a root that is clamped
+    end_motion: list[list[float]]  # (3, 6) rotation and displacements of the end
+    end_forces: list[list[float]]  # (3, 6) moment, shear and axial force at the end
+    next_root: list[list[float]]  # (6, 6) motion and forces of this link's root
+
+
+def appendix_a(beam: Any, body: tuple[float, float], theta: float, w: float) -> LinkBlocks:
+    """(A.1)-(A.4): a Timoshenko link below omega_lim."""
+    EI = beam.EI[0]
+    kGS = beam.kGA[0]
+    ES = beam.EA
+    rI = beam.rI[0]
+    L = beam.L
+    M, J = body
+    ct = math.cos(theta)
+    st = math.sin(theta)
+    w2 = w * w
+
+    # Wave numbers l1, l2 of bending, the amplitudes t1, t2 of their rotation, and k of stretching
+    rho_kG = beam.m / kGS
+    root = math.sqrt(w**4 * (rI - EI * rho_kG) ** 2 + 4 * w2 * beam.m * EI)
+    l1 = math.sqrt((-rI * w2 - EI * rho_kG * w2 + root) / (2 * EI))
+    l2 = math.sqrt((rI * w2 + EI * rho_kG * w2 + root) / (2 * EI))
+    t1 = (l1**2 + w2 * rho_kG) / l1
+    t2 = (l2**2 - w2 * rho_kG) / l2
+    k = w / math.sqrt(ES / beam.m)
     ch = math.cosh(l1 * L)
     sh = math.sinh(l1 * L)
     co = math.cos(l2 * L)
     si = math.sin(l2 * L)
     a = math.cos(k * L)
     b = math.sin(k * L)
+
+    moment = [
+        EI * l1 * t1 * ch - w2 * J * t1 * sh,
+        EI * l1 * t1 * sh - w2 * J * t1 * ch,
+        -EI * l2 * t2 * co + w2 * J * t2 * si,
+        -EI * l2 * t2 * si - w2 * J * t2 * co,
+        0,
+        0,
+    ]
+    shear = [
+        kGS * (l1 - t1) * sh - w2 * M * ch,
+        kGS * (l1 - t1) * ch - w2 * M * sh,
+        kGS * (t2 - l2) * si - w2 * M * co,
+        kGS * (l2 - t2) * co - w2 * M * si,
+        0,
+        0,
+    ]
+    axial = [0, 0, 0, 0, -ES * k * b - w2 * M * a, ES * k * a - w2 * M * b]
+    return LinkBlocks(
+        ground=[[0, t1, 0, t2, 0, 0], [1, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 0]],
+        end_motion=[
+            [t1 * sh, t1 * ch, -t2 * si, t2 * co, 0, 0],
+            [ch * st, sh * st, co * st, si * st, a * ct, b * ct],
+            [ch * ct, sh * ct, co * ct, si * ct, -a * st, -b * st],
+        ],
+        end_forces=[moment, shear, axial],
+        next_root=[
+            [0, -t1, 0, -t2, 0, 0],
+            [0, 0, 0, 0, -1, 0],
+            [-1, 0, -1, 0, 0, 0],
+            [-EI * l1 * t1, 0, EI * l2 * t2, 0, 0, 0],
+            [0, -kGS * (l1 - t1) * ct, 0, -kGS * (l2 - t2) * ct, 0, -ES * k * st],
+            [0, kGS * (l1 - t1) * st, 0, kGS * (l2 - t2) * st, 0, -ES * k * ct],
+        ],
+    )
+
+
+def appendix_b(beam: Any, body: tuple[float, float], theta: float, w: float) -> LinkBlocks:
+    """(B.1)-(B.5): an Euler-Bernoulli link; columns cos, sin, cosh, sinh."""
+    EI = beam.EI[0]
+    ES = beam.EA
+    L = beam.L
+    M, J = body
     ct = math.cos(theta)
     st = math.sin(theta)
     w2 = w * w
-    ground = [[0, t1, 0, t2, 0, 0], [1, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 0]]
-    left = [
-        [t1 * sh, t1 * ch, -t2 * si, t2 * co, 0, 0],
-        [ch * st, sh * st, co * st, si * st, a * ct, b * ct],
-        [ch * ct, sh * ct, co * ct, si * ct, -a * st, -b * st],
-        [EI * l1 * t1 * ch - w2 * J * t1 * sh, EI * l1 * t1 * sh - w2 * J * t1 * ch,
-         -EI * l2 * t2 * co + w2 * J * t2 * si, -EI * l2 * t2 * si - w2 * J * t2 * co, 0, 0],
-        [kGS * (l1 - t1) * sh - w2 * M * ch, kGS * (l1 - t1) * ch - w2 * M * sh,
-         kGS * (t2 - l2) * si - w2 * M * co, kGS * (l2 - t2) * co - w2 * M * si, 0, 0],
-        [0, 0, 0, 0, -ES * k * b - w2 * M * a, ES * k * a - w2 * M * b],
-    ]  # fmt: skip
-    EI, kGS, ES, l1, l2, t1, t2, k, L = rows[1]
-    right = [
-        [0, -t1, 0, -t2, 0, 0],
-        [0, 0, 0, 0, -1, 0],
-        [-1, 0, -1, 0, 0, 0],
-        [-EI * l1 * t1, 0, EI * l2 * t2, 0, 0, 0],
-        [0, -kGS * (l1 - t1) * ct, 0, -kGS * (l2 - t2) * ct, 0, -ES * k * st],
-        [0, kGS * (l1 - t1) * st, 0, kGS * (l2 - t2) * st, 0, -ES * k * ct],
-    ]
-    M, J = bodies[1]
-    ch = math.cosh(l1 * L)
-    sh = math.sinh(l1 * L)
-    co = math.cos(l2 * L)
-    si = math.sin(l2 * L)
+
+    # Wave numbers of bending and of stretching; moment and shear are q and r times the shapes
+    al = (w2 * beam.m / EI) ** 0.25
+    k = w * math.sqrt(beam.m / ES)
+    q = EI * al**2
+    r = EI * al**3
+    co = math.cos(al * L)
+    si = math.sin(al * L)
+    ch = math.cosh(al * L)
+    sh = math.sinh(al * L)
     a = math.cos(k * L)
     b = math.sin(k * L)
-    end = [
-        [EI * l1 * t1 * ch - w2 * J * t1 * sh, EI * l1 * t1 * sh - w2 * J * t1 * ch,
-         -EI * l2 * t2 * co + w2 * J * t2 * si, -EI * l2 * t2 * si - w2 * J * t2 * co, 0, 0],
-        [kGS * (l1 - t1) * sh - w2 * M * ch, kGS * (l1 - t1) * ch - w2 * M * sh,
-         kGS * (t2 - l2) * si - w2 * M * co, kGS * (l2 - t2) * co - w2 * M * si, 0, 0],
-        [0, 0, 0, 0, -ES * k * b - w2 * M * a, ES * k * a - w2 * M * b],
-    ]  # fmt: skip
-    return _assembled(ground, left, right, end)
 
-
-def appendix_b(beams: list[Any], bodies: list[tuple[float, float]], theta: float, w: float) -> Any:
-    """(45) with (B.1)-(B.5): two Euler-Bernoulli links; columns cos, sin, cosh, sinh."""
-    w2 = w * w
-    ct = math.cos(theta)
-    st = math.sin(theta)
-    values = []
-    for beam, (M, J) in zip(beams, bodies, strict=True):
-        EI = beam.EI[0]
-        ES = beam.EA
-        L = beam.L
-        al = (w2 * beam.m / EI) ** 0.25
-        k = w * math.sqrt(beam.m / ES)
-        co = math.cos(al * L)
-        si = math.sin(al * L)
-        ch = math.cosh(al * L)
-        sh = math.sinh(al * L)
-        a = math.cos(k * L)
-        b = math.sin(k * L)
-        q = EI * al**2
-        r = EI * al**3
-        moment = [-q * co + w2 * J * al * si, -q * si - w2 * J * al * co,
-                  q * ch - w2 * J * al * sh, q * sh - w2 * J * al * ch, 0, 0]  # fmt: skip
-        shear = [-r * si - w2 * M * co, r * co - w2 * M * si,
-                 -r * sh - w2 * M * ch, -r * ch - w2 * M * sh, 0, 0]  # fmt: skip
-        axial = [0, 0, 0, 0, -ES * k * b - w2 * M * a, ES * k * a - w2 * M * b]
-        values.append((al, q, r, ES * k, co, si, ch, sh, a, b, [moment, shear, axial]))
-    al, q, r, stiff, co, si, ch, sh, a, b, forces = values[0]
-    left = [
-        [-al * si, al * co, al * sh, al * ch, 0, 0],
-        [co * st, si * st, ch * st, sh * st, a * ct, b * ct],
-        [co * ct, si * ct, ch * ct, sh * ct, -a * st, -b * st],
-        *forces,
+    moment = [
+        -q * co + w2 * J * al * si,
+        -q * si - w2 * J * al * co,
+        q * ch - w2 * J * al * sh,
+        q * sh - w2 * J * al * ch,
+        0,
+        0,
     ]
-    al, q, r, stiff, *_, forces = values[1]
-    right = [
-        [0, -al, 0, -al, 0, 0],
-        [0, 0, 0, 0, -1, 0],
-        [-1, 0, -1, 0, 0, 0],
-        [q, 0, -q, 0, 0, 0],
-        [0, -r * ct, 0, r * ct, 0, -stiff * st],
-        [0, r * st, 0, -r * st, 0, -stiff * ct],
+    shear = [
+        -r * si - w2 * M * co,
+        r * co - w2 * M * si,
+        -r * sh - w2 * M * ch,
+        -r * ch - w2 * M * sh,
+        0,
+        0,
     ]
-    ground = [[0, 1, 0, 1, 0, 0], [1, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 0]]
-    return _assembled(ground, left, right, forces)
+    axial = [0, 0, 0, 0, -ES * k * b - w2 * M * a, ES * k * a - w2 * M * b]
+    return LinkBlocks(
+        ground=[[0, 1, 0, 1, 0, 0], [1, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 0]],
+        end_motion=[
+            [-al * si, al * co, al * sh, al * ch, 0, 0],
+            [co * st, si * st, ch * st, sh * st, a * ct, b * ct],
+            [co * ct, si * ct, ch * ct, sh * ct, -a * st, -b * st],
+        ],
+        end_forces=[moment, shear, axial],
+        next_root=[
+            [0, -al, 0, -al, 0, 0],
+            [0, 0, 0, 0, -1, 0],
+            [-1, 0, -1, 0, 0, 0],
+            [q, 0, -q, 0, 0, 0],
+            [0, -r * ct, 0, r * ct, 0, -ES * k * st],
+            [0, r * st, 0, -r * st, 0, -ES * k * ct],
+        ],
+    )
 
 
-def _assembled(ground: Any, left: Any, right: Any, end: Any) -> np.ndarray:
-    M = np.zeros((12, 12))
-    M[:3, :6] = ground
-    M[3:9, :6] = left
-    M[3:9, 6:] = right
-    M[9:, 6:] = end
-    return M
+def two_link_matrix(first: LinkBlocks, second: LinkBlocks) -> np.ndarray:
+    """(45): the first link on the ground, the second on its end."""
+    matrix = np.zeros((12, 12))
+    matrix[:3, :6] = first.ground
+    matrix[3:9, :6] = first.end_motion + first.end_forces
+    matrix[3:9, 6:] = second.next_root
+    matrix[9:, 6:] = second.end_forces
+    return matrix
 
 
 @pytest.mark.parametrize("table", ["2", "4", "6"])
@@ -254,14 +273,18 @@ def test_the_blocks_of_the_appendices(table: str, column: str) -> None:
     """
     robot = di_castri.arm(table, column)
     structure = structure_of(robot, [0.0, 0.6])
-    beams = [beam_of(robot, link) for link in robot.links]
-    bodies = [(link.tip.mass, link.tip.inertia[0]) for link in robot.links]
-    order = [0, 1, 2, 3, 4, 5] if column == "T" else [2, 3, 0, 1, 4, 5]
+    blocks_of_link = appendix_a if column == "T" else appendix_b
+    columns = np.array([0, 1, 2, 3, 4, 5] if column == "T" else [2, 3, 0, 1, 4, 5])
+    rows = [0, 2, 1, *range(3, 12)]
     for omega in supple.modes(robot, [0.0, 0.6], 4).omega * 1.01:
-        theirs = (appendix_a if column == "T" else appendix_b)(beams, bodies, 0.6, omega)
-        theirs = theirs[:, [*order, *(6 + i for i in order)]][[0, 2, 1, *range(3, 12)]]
+        blocks = []
+        for link in robot.links:
+            body = (link.tip.mass, link.tip.inertia[0])
+            blocks.append(blocks_of_link(beam_of(robot, link), body, 0.6, omega))
+        theirs = two_link_matrix(*blocks)[:, [*columns, *(6 + columns)]][rows]
         if column == "EB":
-            theirs[0] *= (omega**2 * beams[0].m / beams[0].EI[0]) ** 0.25
+            first = beam_of(robot, robot.links[0])
+            theirs[0] *= (omega**2 * first.m / first.EI[0]) ** 0.25
         ours = characteristic_matrix(structure, omega)
         scale = np.linalg.norm(ours, axis=0)
         np.testing.assert_allclose(ours / scale, theirs / scale, atol=1e-13)

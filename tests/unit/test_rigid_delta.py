@@ -19,6 +19,14 @@ HEAVY = ROBOT.with_(
 )
 PAIRED = ROBOT.with_({"lower.rods": "parallelogram", "lower.spacing": 0.06})
 H = 1e-3
+# The robot's numbers, for formulas that are written out
+DENSITY = 7800.0  # kg/m^3
+WIDTH = 5e-3  # m, of its square rods
+UPPER_LENGTH = 0.5  # m
+LOWER_LENGTH = 0.6  # m
+UPPER_MASS = DENSITY * WIDTH**2 * UPPER_LENGTH  # kg
+LOWER_MASS = DENSITY * WIDTH**2 * LOWER_LENGTH  # kg
+PLATFORM_MASS = 0.5  # kg
 
 
 def path(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,13 +87,10 @@ def test_lagrange(robot: supple.DeltaRobot) -> None:
 def test_lumped_masses_are_those_of_the_paper() -> None:
     """T of [Kuo2016], Eq. (11), with the velocities of the same motion."""
     P, v, _ = path(0.4)
-    m1 = 7800 * 25e-6 * 0.5
-    m2 = 7800 * 25e-6 * 0.6
-    mp = 0.5
-    L1 = 0.5
     phid = motion(ROBOT, P, v).theta[1][0]
-    T = mp / 2 * v @ v + m1 * L1**2 / 6 * phid @ phid
-    T += m2 / 2 * sum(v @ v + L1**2 * w**2 for w in phid)
+    T = PLATFORM_MASS / 2 * v @ v
+    T += UPPER_MASS * UPPER_LENGTH**2 / 6 * phid @ phid
+    T += LOWER_MASS / 2 * sum(v @ v + UPPER_LENGTH**2 * rate**2 for rate in phid)
     thin = ROBOT.with_("upper.theory", "euler-bernoulli")
     assert RigidDelta(thin, "paper").energy(P, v)[0][0] == pytest.approx(T, rel=1e-12)
 
@@ -93,27 +98,17 @@ def test_lumped_masses_are_those_of_the_paper() -> None:
 def test_uniform_rods() -> None:
     """One thin rod: m/6 (vB.vB + vB.vD + vD.vD), and its spin, whose inertia is 1e-6 of that."""
     P, v, _ = path(0.4)
-    m1 = 7800 * 25e-6 * 0.5
-    m2 = 7800 * 25e-6 * 0.6
-    mp = 0.5
-    L1 = 0.5
     moved = motion(ROBOT, P, v)
     phid = moved.theta[1][0]
-    vB = moving_links(ROBOT, moved)[1].v[0]
-    T = mp / 2 * v @ v + m1 * L1**2 / 6 * phid @ phid
-    T += m2 / 6 * sum(b @ b + b @ v + v @ v for b in vB)
-    spin = (
-        7800
-        * 5e-3**4
-        / 6
-        * 0.6
-        * sum(
-            (R[:, 0] @ w) ** 2
-            for R, w in zip(moved.at.R_lower[0], moving_links(ROBOT, moved)[1].w[0], strict=True)
-        )
-        / 2
-    )
-    assert RigidDelta(ROBOT).energy(P, v)[0][0] == pytest.approx(T + spin, rel=1e-12)
+    rods = moving_links(ROBOT, moved)[1]
+    T = PLATFORM_MASS / 2 * v @ v
+    T += UPPER_MASS * UPPER_LENGTH**2 / 6 * phid @ phid
+    T += LOWER_MASS / 6 * sum(vB @ vB + vB @ v + v @ v for vB in rods.v[0])
+
+    polar_inertia = DENSITY * WIDTH**4 / 6 * LOWER_LENGTH  # of a square rod about its axis
+    for R, angular_velocity in zip(moved.at.R_lower[0], rods.w[0], strict=True):
+        T += polar_inertia / 2 * (R[:, 0] @ angular_velocity) ** 2
+    assert RigidDelta(ROBOT).energy(P, v)[0][0] == pytest.approx(T, rel=1e-12)
 
 
 def test_weight_on_the_axis_by_virtual_work() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SuppleError
 from ...studies.motion.state_space import StateSpace
@@ -30,16 +30,16 @@ def plot_frequency_response(
     """Draw size and phase over frequency with the poles marked, or the curve in the plane."""
     if kind not in ("bode", "nyquist"):
         raise SuppleError(f"kind is {kind!r}: it must be bode or nyquist")
-    pairs = [
-        (f"{output} / {name}", found.values[:, o, i])
-        for o, output in enumerate(found.outputs)
-        for i, name in enumerate(found.inputs)
-    ][:PATHS]
-    shown = len(found.outputs) * len(found.inputs)
+    curves = []
+    for o, output in enumerate(found.outputs):
+        for i, name in enumerate(found.inputs):
+            curves.append((f"{output} / {name}", found.values[:, o, i]))
+    more = _left_out(len(curves))
+    curves = curves[:PATHS]
     with house_style():
-        poles = found.poles.imag / (2 * np.pi)
-        figure = _bode(found.frequency_hz, pairs, poles) if kind == "bode" else _nyquist(pairs)
-        more = f" (the first {PATHS} of {shown} paths)" if shown > PATHS else ""
+        poles_hz = found.poles.imag / (2 * np.pi)
+        is_bode = kind == "bode"
+        figure = _bode(found.frequency_hz, curves, poles_hz) if is_bode else _nyquist(curves)
         title = f"{found.robot.name}, joints {found.joints}{more}"
         figure.suptitle(title, fontsize=10)
     return finish(figure, path)
@@ -89,36 +89,32 @@ def plot_state_space(
     """
     if kind not in ("bode", "nyquist", "step"):
         raise SuppleError(f"kind is {kind!r}: it must be bode, nyquist or step")
-    names = [
-        (f"{output} / {name}", o, i)
-        for o, output in enumerate(found.outputs)
-        for i, name in enumerate(found.inputs)
-    ]
-    if frequency_hz is None:  # around the poles, as dense as the narrow peaks need
-        poles: Any = found.poles[np.isfinite(found.poles)]
-        sizes = found.frequencies if len(found.frequencies) else np.abs(poles)
-        sizes = sizes[sizes > 1e-6 * sizes.max(initial=0.0)] / (2 * np.pi)
-        low, high = (sizes.min() / 10, sizes.max() * 3) if len(sizes) else (0.1, 10.0)
-        if found.period is not None:
-            high = 0.5 / found.period
-        f = np.geomspace(max(low, high / 1e5), high, 1200)
-        near = np.append(1e-9, np.geomspace(1e-4, 0.3, 60))  # a hair beside a pole
-        peaks = np.abs(poles.imag[poles.imag > 0]) / (2 * np.pi)
-        f = np.concatenate([f, *(p * np.concatenate([1 + near, 1 - near]) for p in peaks)])
-        f = np.unique(f[(f >= low) & (f <= high)])
+    if frequency_hz is None:
+        f = _frequencies_around_poles(found)
     else:
         f = np.atleast_1d(np.asarray(frequency_hz, float))
     G = found.transfer(2j * np.pi * f)
-    names = [each for each in names if np.abs(G[:, each[1], each[2]]).max() > 0] or names
-    more = f" (the first {PATHS} of {len(names)} paths)" if len(names) > PATHS else ""
+
+    # Paths from an input to an output; those that transfer nothing only if there is no other
+    every_path = []
+    for o, output in enumerate(found.outputs):
+        for i, name in enumerate(found.inputs):
+            every_path.append((f"{output} / {name}", o, i))
+    paths = [path for path in every_path if np.abs(G[:, path[1], path[2]]).max() > 0]
+    paths = paths or every_path
+    more = _left_out(len(paths))
+    paths = paths[:PATHS]
+
     with house_style():
+        curves = [(name, G[:, o, i]) for name, o, i in paths]
         if kind == "step":
-            figure = _steps(found, names[:PATHS])
+            figure = _steps(found, paths)
+        elif kind == "bode":
+            poles_hz = found.frequencies / (2 * np.pi)
+            in_range = (poles_hz >= f.min()) & (poles_hz <= f.max())
+            figure = _bode(f, curves, poles_hz[in_range])
         else:
-            pairs = [(name, G[:, o, i]) for name, o, i in names[:PATHS]]
-            poles = found.frequencies / (2 * np.pi)
-            seen = poles[(poles >= f.min()) & (poles <= f.max())]
-            figure = _bode(f, pairs, seen) if kind == "bode" else _nyquist(pairs)
+            figure = _nyquist(curves)
         closed = any(name.startswith("reference.") for name in found.inputs)
         stable = "" if found.stable or not closed else ", unstable"
         title = f"linearised, {'under its controller' if closed else 'no controller'}{stable}{more}"
@@ -126,7 +122,30 @@ def plot_state_space(
     return finish(figure, path)
 
 
-def _steps(found: StateSpace, names: list[tuple[str, int, int]]) -> Figure:
+def _left_out(count: int) -> str:
+    """Words for the title where there are more paths than can be told apart."""
+    return f" (the first {PATHS} of {count} paths)" if count > PATHS else ""
+
+
+def _frequencies_around_poles(found: StateSpace) -> NDArray[np.float64]:
+    """Frequencies (Hz) from below the lowest pole to above the highest, dense at narrow peaks."""
+    poles: Any = found.poles[np.isfinite(found.poles)]
+    sizes = found.frequencies if len(found.frequencies) else np.abs(poles)
+    sizes = sizes[sizes > 1e-6 * sizes.max(initial=0.0)] / (2 * np.pi)
+    low = sizes.min() / 10 if len(sizes) else 0.1
+    high = sizes.max() * 3 if len(sizes) else 10.0
+    if found.period is not None:
+        high = 0.5 / found.period
+
+    grids = [np.geomspace(max(low, high / 1e5), high, 1200)]
+    distances = np.append(1e-9, np.geomspace(1e-4, 0.3, 60))  # from a pole, relative
+    for peak in np.abs(poles.imag[poles.imag > 0]) / (2 * np.pi):
+        grids += [peak * (1 + distances), peak * (1 - distances)]
+    f = np.concatenate(grids)
+    return np.unique(f[(f >= low) & (f <= high)])
+
+
+def _steps(found: StateSpace, paths: list[tuple[str, int, int]]) -> Figure:
     """Answers to a unit step of each input, until it has died away, or over twenty swings."""
     import matplotlib.pyplot as plt
 
@@ -139,7 +158,7 @@ def _steps(found: StateSpace, names: list[tuple[str, int, int]]) -> Figure:
     t = np.linspace(0.0, end, 1000)
     answers = found.step(t)
     figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
-    for (name, o, i), colour in zip(names, COLOURS, strict=False):
+    for (name, o, i), colour in zip(paths, COLOURS, strict=False):
         ax.plot(t, answers[:, o, i], color=colour, label=name, lw=1.2)
     ax.set_xlabel("time after the step (s)")
     ax.set_ylabel("output per unit step, SI")
@@ -147,14 +166,14 @@ def _steps(found: StateSpace, names: list[tuple[str, int, int]]) -> Figure:
     return figure
 
 
-def _bode(f: Any, pairs: list[tuple[str, Any]], poles: Any) -> Figure:
+def _bode(f: Any, curves: list[tuple[str, Any]], poles: Any) -> Figure:
     import matplotlib.pyplot as plt
 
     figure, (size, phase) = plt.subplots(
         2, 1, figsize=(8, 6), sharex=True, layout="constrained", height_ratios=(2, 1)
     )
     wide = f.max() > 20 * f[f > 0].min()
-    for (name, values), colour in zip(pairs, COLOURS, strict=False):
+    for (name, values), colour in zip(curves, COLOURS, strict=False):
         good = np.isfinite(values) & (np.abs(values) > 0) & ((f > 0) | (not wide))
         size.plot(f[good], np.abs(values[good]), color=colour, label=name, lw=1.2)
         angle = np.degrees(np.angle(values[good]))
@@ -164,7 +183,7 @@ def _bode(f: Any, pairs: list[tuple[str, Any]], poles: Any) -> Figure:
         for ax in (size, phase):
             ax.axvline(pole, color=QUIET, lw=0.6, ls=":", zorder=0)
     size.set_yscale("log")
-    sizes = np.abs(np.concatenate([values for _, values in pairs]))
+    sizes = np.abs(np.concatenate([values for _, values in curves]))
     sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
     if len(sizes):  # an undamped peak is as high as rounding lets it be: the rest would lie flat
         low, middle, high = np.quantile(sizes, (0.02, 0.5, 0.98))
@@ -182,11 +201,11 @@ def _bode(f: Any, pairs: list[tuple[str, Any]], poles: Any) -> Figure:
     return figure
 
 
-def _nyquist(pairs: list[tuple[str, Any]]) -> Figure:
+def _nyquist(curves: list[tuple[str, Any]]) -> Figure:
     import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots(figsize=(6.4, 6), layout="constrained")
-    for (name, values), colour in zip(pairs, COLOURS, strict=False):
+    for (name, values), colour in zip(curves, COLOURS, strict=False):
         good = values[np.isfinite(values)]
         ax.plot(good.real, good.imag, color=colour, label=name, lw=1.2)
         ax.plot(good.real[:1], good.imag[:1], "o", color=colour, ms=4)

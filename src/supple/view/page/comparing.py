@@ -50,58 +50,66 @@ def comparison_report(found: Comparison) -> Report:
     """Return the page of a comparison."""
     joints = architecture_of(found.robot).motors
     unit = "N" if all(slides for _, slides in joints) else "N m"
-    late = found.settling.max(axis=1)
-    rows = [
-        (
-            name,
-            f"{found.duration[k]:.3g}",
-            f"{late[k]:.3g}" if np.isfinite(late[k]) else "never",
-            *(f"{1e3 * x[k].max():.3g}" for x in (found.residual, found.overshoot)),
+    rest_rows = []
+    cost_rows = []
+    payload_rows = []
+    for k, name in enumerate(found.methods):
+        settling = found.settling[k].max()
+        rest_rows.append(
+            (
+                name,
+                f"{found.duration[k]:.3g}",
+                f"{settling:.3g}" if np.isfinite(settling) else "never",
+                f"{1e3 * found.residual[k].max():.3g}",
+                f"{1e3 * found.overshoot[k].max():.3g}",
+            )
         )
-        for k, name in enumerate(found.methods)
-    ]
-    heads = ("method", "command, s>", "settled, s>", "left, mm>", "over, mm>")
-    table = Table("How it comes to rest", heads, rows, WORDS.format(band=1e3 * found.band))
-    costs = [
-        (
-            name,
-            f"{1e3 * found.tip_error[k].max():.3g}",
-            f"{found.peak_effort[k].max():.3g}",
-            f"{found.energy[k].max():.3g}",
+        cost_rows.append(
+            (
+                name,
+                f"{1e3 * found.tip_error[k].max():.3g}",
+                f"{found.peak_effort[k].max():.3g}",
+                f"{found.energy[k].max():.3g}",
+            )
         )
-        for k, name in enumerate(found.methods)
+        payload_rows.append((name, *(f"{1e3 * residual:.3g}" for residual in found.residual[k])))
+
+    payload_columns = []
+    for factor in found.payload:
+        word = "as told" if factor == 1 else f"times {factor:g}"
+        payload_columns.append(f"{word} (mm)>")
+    tables = [
+        Table(
+            "How it comes to rest",
+            ("method", "command, s>", "settled, s>", "left, mm>", "over, mm>"),
+            rest_rows,
+            WORDS.format(band=1e3 * found.band),
+        ),
+        Table(
+            "Vibration left when the payload is wrong",
+            ("method", *payload_columns),
+            payload_rows,
+            f"Changed: {found.changed}. Every method was made for the payload as told.",
+        ),
+        Table(
+            "What it costs",
+            ("method", "off the path (mm)>", f"peak effort ({unit})>", "energy (J)>"),
+            cost_rows,
+            COSTS,
+        ),
     ]
-    paid = ("method", "off the path (mm)>", f"peak effort ({unit})>", "energy (J)>")
-    cost = Table("What it costs", paid, costs, COSTS)
-    wrong = [
-        (name, *(f"{1e3 * x:.3g}" for x in found.residual[k]))
-        for k, name in enumerate(found.methods)
-    ]
-    columns = ["as told (mm)>" if f == 1 else f"times {f:g} (mm)>" for f in found.payload]
-    robust = Table(
-        "Vibration left when the payload is wrong",
-        ("method", *columns),
-        wrong,
-        f"Changed: {found.changed}. Every method was made for the payload as told.",
-    )
     known = [(name, _meaning(name)) for name in found.methods if _meaning(name)]
-    tables = [table, robust, cost]
     if known:
         tables.append(Table("What the methods are", ("method", "what it does"), known))
     chapter = Chapter(text=list(found.text), tables=tables, plots=_plots(found))
-    told = ", ".join(f"{x:.3g}" for x in found.frequency_hz)
-    turns = [c.unit == "rad" for c in architecture_of(found.robot).coordinates()]
-    start, end = (
-        ", ".join(
-            f"{np.degrees(x):.4g}°" if turn else f"{x:.3g} m"
-            for x, turn in zip(place, turns, strict=True)
-        )
-        for place in (found.start, found.end)
-    )
+
+    start = _coordinates_in_words(found, found.start)
+    end = _coordinates_in_words(found, found.end)
+    hertz = ", ".join(f"{frequency:.3g}" for frequency in found.frequency_hz)
     lead = [
         f"One move of {found.robot.name} from rest to rest, from ({start}) to ({end}), "
         f"made in {len(found.methods)} ways. "
-        f"Held by its motors the robot rings at {told} Hz where the move ends. The methods were "
+        f"Held by its motors the robot rings at {hertz} Hz where the move ends. The methods were "
         "made for the robot as it is described and tried on a finer one "
         f"({found.finer}; {found.servo}).",
         *(f"Take these numbers with care: {note}." for note in found.notes),
@@ -109,8 +117,16 @@ def comparison_report(found: Comparison) -> Report:
     return Report(f"{found.robot.name}: which move ends calm", [chapter], lead)
 
 
+def _coordinates_in_words(found: Comparison, values: Array) -> str:
+    """Coordinates in degrees or metres."""
+    words = []
+    for value, c in zip(values, architecture_of(found.robot).coordinates(), strict=True):
+        words.append(f"{np.degrees(value):.4g}°" if c.unit == "rad" else f"{value:.3g} m")
+    return ", ".join(words)
+
+
 def _plots(found: Comparison) -> list[Plot]:
-    """The tip's distance from its rest, and the speed told to the coordinate that moves most."""
+    """The tip's distance from its rest, and the commanded speed of what moves most."""
     which = int(np.argmax(np.abs(found.end - found.start)))
     c = architecture_of(found.robot).coordinates()[which]
     turns = c.unit == "rad"
@@ -121,12 +137,12 @@ def _plots(found: Comparison) -> list[Plot]:
     speeds = []
     for k, name in enumerate(found.methods):
         worst = int(np.argmax(found.residual[k]))  # of its payloads
-        away = 1e3 * np.maximum(found.distance[k, worst], 0.02 * found.band)
-        y = np.maximum.accumulate(away[::-1])[::-1]
-        distances.append(Series(name, found.t[early], y[early], name))
-        v = np.gradient(found.command[k, :, which], found.t)
-        v = np.degrees(v) if turns else 1e3 * v
-        speeds.append(Series(name, found.t[keep], v[keep], name))
+        distance_mm = 1e3 * np.maximum(found.distance[k, worst], 0.02 * found.band)
+        still_to_come = np.maximum.accumulate(distance_mm[::-1])[::-1]
+        distances.append(Series(name, found.t[early], still_to_come[early], name))
+        speed = np.gradient(found.command[k, :, which], found.t)
+        speed = np.degrees(speed) if turns else 1e3 * speed
+        speeds.append(Series(name, found.t[keep], speed[keep], name))
     note = (
         "each with its worst payload: the largest distance that is still to come; settled means "
         f"within {1e3 * found.band:.3g} mm; the scale is logarithmic"

@@ -75,8 +75,8 @@ def ends(track: Track) -> Array:
     """Return the undeformed ends of all links at all poses, (V, n, 3)."""
     w, x, y, z = np.moveaxis(track.quaternion, -1, 0)
     along = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=-1)
-    reached: Array = track.p + track.L[..., None] * along
-    return reached
+    far_ends: Array = track.p + track.L[..., None] * along
+    return far_ends
 
 
 def bend_in_place(L: Array, motion: Array, scale: float) -> BentLinks:
@@ -86,12 +86,17 @@ def bend_in_place(L: Array, motion: Array, scale: float) -> BentLinks:
     # Rotations (..., 3, 3) by rotation vectors (..., 3): 1 + sin a K + (1 - cos a) K^2
     phi = scale * motion[..., 3:]
     angle = np.linalg.norm(phi, axis=-1)[..., None, None]
-    p, y, z = (phi[..., k] for k in range(3))
-    o = np.zeros_like(p)
-    K = np.stack([o, -z, y, z, o, -p, -y, p, o], axis=-1).reshape(*phi.shape[:-1], 3, 3)
-    K = K / np.where(angle > 0, angle, 1.0)
-    turned: Array = np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K)
-    return BentLinks(centre, turned)
+    K = _cross_matrices(phi) / np.where(angle > 0, angle, 1.0)
+    R: Array = np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K)
+    return BentLinks(centre, R)
+
+
+def _cross_matrices(vectors: Array) -> Array:
+    """Matrices (..., 3, 3) whose products are the cross products with vectors (..., 3)."""
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    zero = np.zeros_like(x)
+    rows = [zero, -z, y, z, zero, -x, -y, x, zero]
+    return np.stack(rows, axis=-1).reshape(*vectors.shape[:-1], 3, 3)
 
 
 def strips(bent: BentLinks) -> tuple[Array, Array, Array]:
@@ -112,19 +117,18 @@ def strips(bent: BentLinks) -> tuple[Array, Array, Array]:
 
 
 class Riders:
-    """Solids that ride on links, or stand; what does not change as links bend is kept."""
+    """Solids that ride on links, or stand; what does not change as links bend is computed once."""
 
     def __init__(self, solids: Sequence[Solid]) -> None:
         self._link = np.array([solid.link for solid in solids], int)
         self._end = np.array([-1 if solid.end else 0 for solid in solids], int)
         self._offset = np.array([solid.offset for solid in solids]).reshape(-1, 3)
         self._turn = np.array([towards(np.asarray(s.axis)) for s in solids]).reshape(-1, 3, 3)
-        self.sizes = np.array(
-            [
-                [solid.radius if solid.kind == "ball" else solid.height, solid.radius, solid.radius]
-                for solid in solids
-            ]
-        ).reshape(-1, 3)
+        sizes = []
+        for solid in solids:
+            length = solid.radius if solid.kind == "ball" else solid.height
+            sizes.append([length, solid.radius, solid.radius])
+        self.sizes = np.reshape(np.array(sizes, float), (-1, 3))
 
     def places(self, bent: BentLinks) -> tuple[Array, Array]:
         """Return centres (N, 3) and quaternions (N, 4) of solids whose x is their axis."""
@@ -140,19 +144,19 @@ def rods(solids: Sequence[Solid], bent: BentLinks) -> tuple[Array, Array, Array]
     A rod's x is along it.
     """
 
-    def places(each: Sequence[tuple[int, int, tuple[float, float, float]]]) -> Array:
-        at = [
-            np.asarray(offset)
-            if link < 0
-            else bent.centre[link, -end] + bent.R[link, -end] @ np.asarray(offset)
-            for link, end, offset in each
-        ]
-        return np.reshape(at, (-1, 3))
+    def place(link: int, end: int, offset: tuple[float, float, float]) -> Array:
+        """A point at an offset from the root (end 0) or the end (1) of a link, or from the base."""
+        if link < 0:
+            return np.asarray(offset)
+        moved: Array = bent.centre[link, -end] + bent.R[link, -end] @ np.asarray(offset)
+        return moved
 
-    a = places([(s.link, s.end, s.offset) for s in solids])
-    b = places([(s.far, s.far_end, s.far_offset) for s in solids])
-    turned = np.reshape([towards(along) for along in b - a], (-1, 3, 3))
-    return (a + b) / 2, quaternions(turned), np.linalg.norm(b - a, axis=1)
+    near_ends = [place(solid.link, solid.end, solid.offset) for solid in solids]
+    far_ends = [place(solid.far, solid.far_end, solid.far_offset) for solid in solids]
+    a = np.reshape(near_ends, (-1, 3))
+    b = np.reshape(far_ends, (-1, 3))
+    R = np.reshape([towards(along) for along in b - a], (-1, 3, 3))
+    return (a + b) / 2, quaternions(R), np.linalg.norm(b - a, axis=1)
 
 
 def towards(axis: Array) -> Array:
