@@ -26,6 +26,8 @@ STEP = 1e-4  # of x in differences: relative for parameters fitted by their loga
 ROUNDS = 8  # of estimating noise
 ANNEALING = (0.15, 0.06, 0.025, 0.01)  # sizes of noise with which lines are paired at first
 SMALLEST_NOISE = 2e-5  # relative, of frequencies that are paired
+MOST_PAIRINGS = 4  # times that lines are paired again with the modes of the fitted robot
+SMALLEST_PAIRED_NOISE = 5e-4  # relative, with which lines are paired and pairings are compared
 LOSSES = ("linear", "soft_l1", "huber", "cauchy")
 NULL = 1e-6  # singular value over the largest one below which nothing is known of a direction
 
@@ -269,43 +271,84 @@ class Problem:
         x = np.array(start, float)
         if self.pairing:
             x, sigma = self._fit_and_pair(x, sigma, held)
-        converged = True
-        jacobian = np.zeros((self.size, len(x)))
-        freedom: list[float] = []
-        predicted = np.zeros(self.size)
+
+        estimate = self._fit_with_noise(x, sigma, held)
+        pairing_cost = 0.0
+        if self.pairing:
+            for _ in range(MOST_PAIRINGS):
+                pairs_of_fit = self._current_pairs()
+                pairing_cost = self._pair_lines(estimate.x, estimate.sigma)
+                estimate.pairs = self._current_pairs()
+                estimate.predicted = self.predict(estimate.x)
+                if _same_pairs(pairs_of_fit, estimate.pairs):
+                    break
+                if int(self.used_values(estimate.predicted).sum()) < len(x):
+                    break  # too few lines belong to modes: the caller says so
+                estimate = self._fit_with_noise(estimate.x, estimate.sigma, held)
+                estimate.pairs = self._current_pairs()
+
+        log_likelihood = self._minus_log_likelihood(estimate.x, estimate.sigma, estimate.predicted)
+        estimate.score = pairing_cost + log_likelihood
+        return estimate
+
+    def _fit_with_noise(self, x: Array, sigma: Array, held: Array) -> Estimate:
+        """Fit the parameters and estimate the unknown noise in turn, until the noise stands."""
         unknown = [group for group in self.groups if group.sigma is None]
         # with one unknown size alone the fit does not depend on it
         alone = len(unknown) == 1 == len(self.groups) and not unknown[0].mixed
         alone = alone and self.loss == "linear"
         alone = alone and not np.isfinite(self.parameters.prior_std).any()
+
         for turn in range(ROUNDS):
-            first = turn == 0 and not alone and bool(unknown)
+            rough = turn == 0 and not alone and bool(unknown)
             x, converged, jacobian = self._minimise(
-                x, sigma, held, tolerance=1e-4 if first else 1e-8, evaluations=12 if turn else 40
+                x, sigma, held, tolerance=1e-4 if rough else 1e-8, evaluations=12 if turn else 40
             )
             predicted = self.predict(x)
             self.prior_at = x
-            new, freedom = self.estimated_sigma(predicted, jacobian, sigma, held)
-            change = float(np.abs(np.log(new / sigma)).max())
-            sigma = new
+            new_sigma, freedom = self.estimated_sigma(predicted, jacobian, sigma, held)
+            change = float(np.abs(np.log(new_sigma / sigma)).max())
+            sigma = new_sigma
             if alone or not unknown or change < 0.01:
                 break
+
         used = self.used_values(predicted)
         left = (self.measured[used] - predicted[used]) / sigma[used]
-        score = float(0.5 * left @ left + np.log(sigma[used]).sum())
-        score += 0.5 * float((self._prior_residual(x) ** 2).sum())
-        pairs = []
-        if self.pairing:
-            setting = self.parameters.setting(x)
-            for experiment in self.experiments:
-                if experiment.pairing:
-                    noise = float(np.median(sigma[self._rows(experiment)]))
-                    score += experiment.assign(setting, noise)
-                    pairs.append(np.array(getattr(experiment, "mode", np.zeros(0, int))))
         weights = _robust_weights(left, self.loss)[0]
-        return Estimate(
-            x, sigma, jacobian, predicted, freedom, score, held, weights, converged, pairs
-        )
+        return Estimate(x, sigma, jacobian, predicted, freedom, math.inf, held, weights, converged)
+
+    def _pair_lines(self, x: Array, sigma: Array) -> float:
+        """Pair lines with the modes of a fitted robot; return minus the log likelihood of it."""
+        setting = self.parameters.setting(x)
+        total = 0.0
+        for experiment in self.experiments:
+            if experiment.pairing:
+                noise = float(np.median(sigma[self._rows(experiment)]))
+                total += experiment.assign(setting, noise)
+        return total
+
+    def _current_pairs(self) -> list[NDArray[np.int64]]:
+        """The mode of each line, for every experiment with lines to pair."""
+        pairs = []
+        for experiment in self.experiments:
+            if experiment.pairing:
+                pairs.append(np.array(getattr(experiment, "mode", np.zeros(0, int))))
+        return pairs
+
+    def _minus_log_likelihood(self, x: Array, sigma: Array, predicted: Array) -> float:
+        """Minus the log likelihood of a fit, by which fits from several starts are compared.
+
+        Given deviations of paired lines count as no smaller than those with which lines are paired:
+        with tiny ones a fit that calls every line foreign would be the likeliest of all.
+        """
+        deviation = sigma.copy()
+        for group, owner in zip(self.groups, self.owner, strict=True):
+            if owner.pairing and group.sigma is not None:
+                deviation[group.rows] = np.maximum(sigma[group.rows], SMALLEST_PAIRED_NOISE)
+        used = self.used_values(predicted)
+        left = (self.measured[used] - predicted[used]) / deviation[used]
+        priors = 0.5 * float((self._prior_residual(x) ** 2).sum())
+        return float(0.5 * left @ left + np.log(deviation[used]).sum()) + priors
 
     def _rows(self, experiment: Experiment) -> slice:
         start = self.offsets[self.experiments.index(experiment)]
@@ -328,7 +371,7 @@ class Problem:
                 group = experiment.groups[0]
                 known = group.sigma
                 sigma[rows] = noise if known is None else np.maximum(known, noise)
-            now = [np.array(e.mode) for e in lines]  # type: ignore[attr-defined]
+            now = self._current_pairs()
             x, _, _ = self._minimise(x, sigma, held, evaluations=6, tolerance=1e-4, loss="soft_l1")
             predicted = self.predict(x)
             rows_of_lines = np.concatenate(
@@ -341,9 +384,7 @@ class Problem:
             middle = 1.4826 * float(np.median(np.abs(left))) if len(left) else 0.0
             spread = min(float(left @ left), len(left) * middle**2)
             own = math.sqrt((spread + 0.01**2) / (freedom + 1))
-            same = bool(before) and all(
-                np.array_equal(a, b) for a, b in zip(now, before, strict=True)
-            )
+            same = bool(before) and _same_pairs(now, before)
             target = ANNEALING[step + 1] if step + 1 < len(ANNEALING) else 0.0
             smaller = max(own, target, SMALLEST_NOISE)
             settled = same and abs(math.log(smaller / noise)) < 0.2
@@ -444,6 +485,11 @@ class Problem:
             gtol=1e-9,
         )
         return clipped(found.x), bool(found.status > 0), last[0]
+
+
+def _same_pairs(first: Sequence[NDArray[np.int64]], second: Sequence[NDArray[np.int64]]) -> bool:
+    """Whether every line is paired with the same mode."""
+    return all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
 
 def _complement(held: Array, size: int) -> Array:

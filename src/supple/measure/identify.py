@@ -645,7 +645,7 @@ def _cautions(
                     f"what is left of {group.name} is correlated from row to row ({lag:.2f}): the "
                     "model misses something there, and standard deviations are too small"
                 )
-        if group.sigma is not None and len(rows) > len(p.names) + 2:
+        if group.sigma is not None and len(rows) * (1 - len(p.names) / used.sum()) >= 1:
             chi2 = float((left[rows] ** 2).sum()) / (
                 len(rows) - len(p.names) * len(rows) / used.sum()
             )
