@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
+sys.path.insert(0, str(DOCS))
+
+from gallery_pages import GROUPS  # noqa: E402
 
 
 @pytest.mark.slow
@@ -19,4 +22,11 @@ def test_documentation_builds_without_warnings(tmp_path: Path) -> None:
         check=False,
     )
     assert found.returncode == 0, found.stdout + found.stderr
-    assert (tmp_path / "html" / "index.html").exists()
+    site = tmp_path / "html"
+    assert (site / "index.html").exists()
+
+    # Designer, control engineer and planner: scripts that do a whole job print and draw
+    for name in GROUPS["Whole jobs"]:
+        page = (site / "gallery" / f"{name}.html").read_text(encoding="utf-8")
+        assert "<p>It prints</p>" in page, name
+        assert (site / "_images" / f"{name}.png").stat().st_size > 10_000

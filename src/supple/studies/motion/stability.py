@@ -379,14 +379,20 @@ def _last_flexible_link(model: Model) -> str:
 def _tip_amplitude(system: Flexible, q: Array, energies: Array, link: str) -> Array:
     """(n,) m: amplitudes of the modes at a link's end, sqrt(2 E_j) phi_j / omega_j, together."""
     model = system.model
-    out = np.empty(len(q))
+    joints = model.joints
+    omega = np.empty_like(energies)
+    mode_states = np.empty((*energies.shape, model.size))  # the pose bent as each mode
     for k, state in enumerate(q):
         modes = system.modes(state)
-        states = np.tile(system.state(state[: model.joints]), (len(modes.omega), 1))
-        states[:, model.joints :] = modes.shapes.T
-        ends = np.linalg.norm(model.deflection_at(states, link)[:, 1:], axis=1)
-        out[k] = np.linalg.norm(np.sqrt(2 * energies[k]) / modes.omega * ends)
-    return out
+        omega[k] = modes.omega
+        mode_states[k] = system.state(state[:joints])
+        mode_states[k, :, joints:] = modes.shapes.T
+
+    # One call for all: it costs little more than one for a single state
+    deflections = model.deflection_at(mode_states.reshape(-1, model.size), link)
+    ends = np.linalg.norm(deflections[:, 1:], axis=1).reshape(energies.shape)
+    amplitudes: Array = np.linalg.norm(np.sqrt(2 * energies) / omega * ends, axis=1)
+    return amplitudes
 
 
 def _largest(difference: Array) -> float:
