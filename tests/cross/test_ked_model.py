@@ -127,7 +127,7 @@ def test_all_terms_are_those_of_the_linearised_model(case: str, elements: int) -
 
 
 def test_a_led_model_is_the_same_by_its_own_derivatives() -> None:
-    """LedModel differentiates the Model's expressions, the kineto-elasto model never sees it."""
+    """PathModel differentiates the Model's expressions, the kineto-elasto model never sees it."""
     robot = ARMS["laden"]
     model = supple.build(robot, supple.FiniteElements(1), stiffening=True)
     led = PathModel(model)

@@ -16,7 +16,7 @@ from ..robot import Robot
 from .damping import Law, MotionDamping, Ratio, link_damping
 from .equations_in_time import Path
 from .kineto_elastodynamics import Ked, Loads, ked
-from .linearised_model import led_elements
+from .linearised_model import path_model_with_elements
 from .small_motion import SmallMotion
 
 __all__ = ["added_damping", "elements_on_path", "refuse_loads"]
@@ -42,8 +42,8 @@ def elements_on_path(
     `added_damping` tells it.
     """
     ratio = None if isinstance(damping, MotionDamping) else damping
-    led = led_elements(robot, elements, order, ratio, held)
-    if led is None:
+    path_model = path_model_with_elements(robot, elements, order, ratio, held)
+    if path_model is None:
         return ked(robot, start, elements, order, loads)
     architecture = architecture_of(robot)
     sliding = [name for name, slides in architecture.motors if slides]
@@ -56,7 +56,7 @@ def elements_on_path(
             "would change with its pose"
         )
     refuse_loads(loads, why)
-    return led
+    return path_model
 
 
 def refuse_loads(loads: Loads | None, why: str) -> None:

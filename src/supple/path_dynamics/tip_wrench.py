@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class TipWrench:
-    """A force and a moment on the tip of a LedModel, base axes.
+    """A force and a moment on the tip of a PathModel, base axes.
 
     The equations are linear in a wrench: each of its components adds the difference that a unit of
     it makes, to the stiffness too, since the tip that carries it moves.
