@@ -5,8 +5,9 @@ Linearised about a state, with x = [q, qd] and the law's slopes F, G by q and qd
     x' = A x + f,   A = [[0, 1], [-M^-1 (K - B F), -M^-1 (D - B G)]],
 
 a mode (lambda, v) that is suddenly driven by f moves with the amplitude |w f / lambda|, w its left
-eigenvector. Modes that hold less than SHARE of the energy put into all of them, and make less than
-SEEN of every joint spring's and link's deflection, are not excited.
+eigenvector. Modes are not excited that hold less than NEGLIGIBLE_ENERGY_SHARE of the energy put
+into all of them, and make less than NEGLIGIBLE_DEFLECTION_SHARE of every joint spring's and link's
+deflection.
 """
 
 from __future__ import annotations
@@ -35,16 +36,13 @@ __all__ = ["Spectrum", "look"]
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
-NEGLIGIBLE_ENERGY_SHARE = (
-    1e-5  # of the energy put into oscillations: what a mode may hold and still be left out
-)
-NEGLIGIBLE_DEFLECTION_SHARE = (
-    5e-3  # of a deflection: what a mode may make of it and still be left out
-)
+# Of the energy put into oscillations: what a mode may hold and still be left out
+NEGLIGIBLE_ENERGY_SHARE = 1e-5
+# Of a deflection: what a mode may make of it and still be left out
+NEGLIGIBLE_DEFLECTION_SHARE = 5e-3
 RIGID_RATE_RATIO = 1e-4  # of the fastest rate: what is much slower counts as rigid
-SMOOTH_PIECE_PHASE = (
-    60.0  # rad in a piece of a path, beyond which a mode follows it without being excited
-)
+# rad in a piece of a path, beyond which a mode follows it without being excited
+SMOOTH_PIECE_PHASE = 60.0
 MAX_SWITCHES = 64  # of the input that are looked at
 Law = Callable[[float, Array, Array], Array]  # t, q, qd to efforts
 State = tuple[float, Array, Array]
@@ -97,58 +95,82 @@ class Spectrum:
         One that makes little of the state counts as little. `late`, `order`: of the method.
         """
         modes = self.mode_table(duration)[: max(len(self.swings) - 1, 0)]  # the last is no mode
-        each = modes[:, 1] * modes[:, 3] * late * (modes[:, 0] * step) ** order
-        worst = int(np.argmax(each)) if len(each) else -1
-        return (float(modes[worst, 0]), float(each[worst])) if worst >= 0 else (0.0, 0.0)
+        if not len(modes):
+            return 0.0, 0.0
+        rate, turned, _, weight = modes.T
+        lateness = turned * weight * late * (rate * step) ** order
+        worst = int(np.argmax(lateness))
+        return float(rate[worst]), float(lateness[worst])
 
 
 def look(plan: RunPlan, x0: Array) -> Spectrum:
     """Return the spectrum of a plan that starts at x0; what stands still for good has none."""
-    n, law = plan.model.size, _law(plan)
+    n = plan.model.size
+    law = _law(plan)
     if isinstance(plan.tau, Constant) and isinstance(plan.wrench, Constant | None):
-        q, qd = x0[:n], x0[n : 2 * n]
+        q = x0[:n]
+        qd = x0[n : 2 * n]
         if not qd.any() and not _acceleration(plan, law, float(plan.grid[0]), q, qd).any():
             return Spectrum(np.zeros(0, complex), 0.0)
     states = _states(plan, x0[:n], x0[n : 2 * n])
-    # the law, unless the efforts do not answer to the state
-    given = plan.tau
+
+    # Poles at each state, with the slopes of the law unless efforts do not answer to the state
     answers: Law | None = law
-    if isinstance(given, Feedback):
-        answers = law if given.of_state else None
+    if isinstance(plan.tau, Feedback):
+        answers = law if plan.tau.of_state else None
     elif plan.controller is None or plan.memory > 0:
         answers = None
-    about = [_linearise(plan.model, answers, plan.controller, state) for state in states]
-    first, vectors = np.linalg.eig(about[0])
-    found = [np.asarray(v, complex) for v in (first, *map(np.linalg.eigvals, about[1:]))]
-    rates = []  # |lambda|, zero of those that do not swing or are rigid
-    for A, values in zip(about, found, strict=True):
-        size = np.abs(values)
-        slowest = 10 * max(RIGID_RATE_RATIO * size.max(initial=0.0), np.sqrt(_faint_stiffness(A)))
-        alive = (np.abs(values.imag) > 0.3 * size) & (size > slowest)
-        rates.append(np.where(alive, size, 0.0))
-    swings, energy = _excited_modes(plan, law, states, (found[0], vectors.astype(complex)), rates)
+    systems = [_linearise(plan.model, answers, plan.controller, state) for state in states]
+    first, vectors = np.linalg.eig(systems[0])
+    others = [np.linalg.eigvals(A) for A in systems[1:]]
+    poles_by_state = [np.asarray(values, complex) for values in (first, *others)]
+    rates = []
+    for A, values in zip(systems, poles_by_state, strict=True):
+        rates.append(_oscillation_rates(A, values))
+
+    # What the start and the switches of the input excite
+    at_start = (poles_by_state[0], vectors.astype(complex))
+    swings, energy = _excited_modes(plan, law, states, at_start, rates)
     excited, ratio = swings[np.argmax(swings[:, 0]), :2] if len(swings) else (0.0, 0.0)
-    # Rate up to which smooth pieces of a path excite modes, and the rate of the inputs
-    T = float(plan.grid[-1] - plan.grid[0])
-    inputs = [part for part in (plan.tau, plan.wrench) if isinstance(part, Input)]
-    driven = float(max((part.rate(T) for part in inputs), default=0.0))
+
+    # The motion beside the modes: inputs, slow modes on a smooth path, turning joints, control
+    poles = np.concatenate(poles_by_state)
+    driven = _input_rate(plan)
     smooth = SMOOTH_PIECE_PHASE / plan.piece if isinstance(plan.tau, Reference) else 0.0
     smooth = float(max(smooth, 1.2 * driven))
     slow = rates[0][rates[0] <= smooth].max(initial=0.0)
-    poles = np.concatenate(found)
-    # How fast the joints turn the arm: 2 |qd|, and sqrt |qdd| at the start, rad/s
-    k = plan.model.joints
-    speed = max(np.abs(state[2][:k]).max(initial=0.0) for state in states)
-    push = np.abs(_acceleration(plan, law, *states[0])[:k]).max(initial=0.0)
-    beside = max(driven, slow, float(max(2 * speed, np.sqrt(push))))
+    beside = max(driven, slow, _turning_rate(plan, law, states))
     if isinstance(plan.controller, LinearController):
         at = plant(plan.model, plan.controller.r0, plan.controller.measures)
         poles = np.append(poles, np.linalg.eigvals(plan.controller.closed(at)))
         beside = max(beside, float(np.abs(poles.imag).max()))
-    course = _course(plan, states, found, rates, float(excited))
+    course = _course(plan, states, poles_by_state, rates, float(excited))
     leads = beside > excited  # then it stands for all of the energy
     swings = np.vstack([swings, [beside, ratio * leads, float(leads), 1.0]])
     return Spectrum(poles, float(max(excited, beside)), float(ratio), energy, swings, course)
+
+
+def _oscillation_rates(A: Array, poles: Complex) -> Array:
+    """|lambda| of the poles of A, zero of those that do not oscillate or are rigid motions."""
+    size = np.abs(poles)
+    slowest = 10 * max(RIGID_RATE_RATIO * size.max(initial=0.0), np.sqrt(_faint_stiffness(A)))
+    oscillates = (np.abs(poles.imag) > 0.3 * size) & (size > slowest)
+    return np.where(oscillates, size, 0.0)
+
+
+def _input_rate(plan: RunPlan) -> float:
+    """Highest frequency of the inputs, rad/s."""
+    duration = float(plan.grid[-1] - plan.grid[0])
+    inputs = [part for part in (plan.tau, plan.wrench) if isinstance(part, Input)]
+    return float(max((part.rate(duration) for part in inputs), default=0.0))
+
+
+def _turning_rate(plan: RunPlan, law: Law, states: list[State]) -> float:
+    """How fast the joints turn the arm: 2 |qd|, and sqrt |qdd| at the start, rad/s."""
+    k = plan.model.joints
+    speed = max(np.abs(rates[:k]).max(initial=0.0) for _, _, rates in states)
+    push = np.abs(_acceleration(plan, law, *states[0])[:k]).max(initial=0.0)
+    return float(max(2 * speed, np.sqrt(push)))
 
 
 def _course(
@@ -161,19 +183,21 @@ def _course(
     if not plan.model.chain.sliding or not isinstance(plan.tau, Reference):
         return None
     place = int((rates[0] < excited).sum())
-    each = np.array(
-        [
-            [np.sort(rate)[min(place, len(rate) - 1)], np.abs(values).max()]
-            for rate, values in zip(rates, poles, strict=True)
-        ]
-    )
-    share = (each / np.maximum(each.max(axis=0), 1e-300)).max(axis=1)
-    return np.array([t for t, _, _ in states]), np.minimum(1.05 * share, 1.0)
+    pairs = []
+    for rate, values in zip(rates, poles, strict=True):
+        excited_mode = np.sort(rate)[min(place, len(rate) - 1)]
+        pairs.append([excited_mode, np.abs(values).max()])
+    along_path = np.array(pairs)
+    share = (along_path / np.maximum(along_path.max(axis=0), 1e-300)).max(axis=1)
+    times = np.array([t for t, _, _ in states])
+    return times, np.minimum(1.05 * share, 1.0)
 
 
 def _law(plan: RunPlan) -> Law:
     """The efforts of a plan by time and state; of a law that remembers a copy is asked."""
-    given, controller, k = plan.tau, plan.controller, plan.model.joints
+    given = plan.tau
+    controller = plan.controller
+    k = plan.model.joints
     if isinstance(given, Feedback):
         try:
             return Feedback(_apart(given.function), given.width, given.of_state)
@@ -182,7 +206,8 @@ def _law(plan: RunPlan) -> Law:
     if controller is None:
         return lambda t, q, qd: given.value(np.array([t]), k)[0]
     if isinstance(controller, LinearController):  # as it answers at rest
-        D, r0 = controller.D[:, -k:], controller.r0
+        D = controller.D[:, -k:]
+        r0 = controller.r0
         return lambda t, q, qd: controller.tau0 + D @ (given.value(np.array([t]), k)[0, :k] - r0)
     if isinstance(controller, StatefulController):  # as it begins
         count = controller.states(plan.model)
@@ -226,7 +251,9 @@ def _states(plan: RunPlan, q: Array, qd: Array) -> list[State]:
 
     A free arm is stiffest where it is folded: poses are spread by irrational steps.
     """
-    model, k, first = plan.model, plan.model.joints, float(plan.grid[0])
+    model = plan.model
+    k = model.joints
+    first = float(plan.grid[0])
     out = [(first, q, qd)]
     if isinstance(plan.tau, Reference):
         rest = np.zeros(model.size - k)
@@ -244,10 +271,14 @@ def _states(plan: RunPlan, q: Array, qd: Array) -> list[State]:
 
 def _linearise(model: Model, law: Law | None, controller: Controller | None, state: State) -> Array:
     """A (2 N, 2 N) about a state."""
-    (t, q, qd), n, k, h = state, model.size, model.joints, 1e-6
-    e = h * np.eye(n)
-    lost = _dissipation(model, q, np.vstack([0 * q, e]))
-    by_q, by_qd = -stiffness_at(model, q), -(lost[1:] - lost[0]).T / h
+    t, q, qd = state
+    n = model.size
+    k = model.joints
+    h = 1e-6  # of the differences
+    steps = h * np.eye(n)
+    lost = _dissipation(model, q, np.vstack([0 * q, steps]))
+    by_q = -stiffness_at(model, q)
+    by_qd = -(lost[1:] - lost[0]).T / h
     M = model.mass_matrix(q)
     if isinstance(controller, Decoupling):  # qdd of the joints is what the law wants
         gains = (controller.position_gain, controller.velocity_gain)
@@ -255,9 +286,11 @@ def _linearise(model: Model, law: Law | None, controller: Controller | None, sta
             part[:k] = 0.0
             part[:k, :k] = -np.diag(np.broadcast_to(np.asarray(gain, float), k))
         M[:k] = np.eye(n)[:k]
-    elif law is not None and k and np.array_equal(base := law(t, q, qd), law(t, q, qd)):
-        by_q[:k] += np.stack([law(t, q + d, qd) - base for d in e], axis=1) / h
-        by_qd[:k] += np.stack([law(t, q, qd + d) - base for d in e], axis=1) / h
+    elif law is not None and k:
+        effort = law(t, q, qd)
+        if np.array_equal(effort, law(t, q, qd)):  # of a law that repeats itself
+            by_q[:k] += np.stack([law(t, q + d, qd) - effort for d in steps], axis=1) / h
+            by_qd[:k] += np.stack([law(t, q, qd + d) - effort for d in steps], axis=1) / h
     A = np.zeros((2 * n, 2 * n))
     A[:n, n:] = np.eye(n)
     A[n:] = np.linalg.solve(M, np.hstack([by_q, by_qd]))
@@ -268,7 +301,8 @@ def _linearise(model: Model, law: Law | None, controller: Controller | None, sta
 
 def _dissipation(model: Model, q: Array, rates: Array) -> Array:
     """(B, N) what is lost at one place at rates (B, N); loops are closed there once."""
-    functions, places = model.functions, np.tile(q, (len(rates), 1))
+    functions = model.functions
+    places = np.tile(q, (len(rates), 1))
     if "followers" not in functions.names:
         return functions.evaluator("dissipation")(places, rates)[0]
     near = np.tile(functions.evaluator("followers")(q)[0], (len(rates), 1))
@@ -298,54 +332,82 @@ def _excited_modes(
     weight in the state.
     What a Python function will do is not known: an effort that jumps at any joint counts as well.
     """
-    model, n, (_, q, qd), (values, vectors) = plan.model, plan.model.size, states[0], found
-    M, shapes = model.mass_matrix(q), vectors[:n]
-    # The start, and times right before and right after switches where an input jumps
-    places = plan.grid[list(plan.starts[1:])]
-    sides = [float(plan.grid[0])]
-    for t in places[:: len(places) // MAX_SWITCHES + 1].tolist():
-        hair = 1e-9 * max(t, 1e-3)
-        sides += [t - hair, t + hair]
-    pushes = [_acceleration(plan, law, at, q, qd) for at in sides]
-    drives = [np.concatenate([qd, pushes[0]])]
-    drives += [
-        np.concatenate([0 * q, b - a]) for a, b in zip(pushes[1::2], pushes[2::2], strict=True)
-    ]
-    given = drives
+    model = plan.model
+    n = model.size
+    k = model.joints
+    _, q, qd = states[0]
+    values, vectors = found
+    M = model.mass_matrix(q)
+    shapes = vectors[:n]
     masses = np.einsum("ij,ik,kj->j", shapes.conj(), M, shapes).real
+    oscillates = rates[0] > 0
+
+    # Sudden drives: the start, and the switches where an input jumps
+    start, jumps = _sudden_drives(plan, law, q, qd)
+    drives = [start, *jumps]
     # amplitude times |lambda|: the kinetic energy of a mode that is driven from rest
-    moving = rates[0] > 0
-    energy = _energies(vectors, drives, masses) * moving[:, None]
+    energy = _energies(vectors, drives, masses) * oscillates[:, None]
     floor = 1e-12 * float(np.abs(list(model.energies(q, qd).values())).sum())
-    # What the accelerations of a path do to the elastic rows, slowly: -M_ff^-1 M_fr rdd
-    slow, k = [], model.joints
-    for t, there, _ in states if isinstance(plan.tau, Reference) and n > k else []:
-        mass, rdd = model.mass_matrix(there), plan.tau.trajectory(t)[2]  # type: ignore[union-attr]
-        push = -np.linalg.solve(mass[k:, k:], mass[k:, :k] @ rdd)
-        slow.append(np.concatenate([0 * there, np.zeros(k), push]))
-    carried = _energies(vectors, slow, masses) * moving[:, None] if slow else energy
-    most = max(float(part.sum(axis=0).max()) for part in (energy, carried))
-    mine = (energy > max(NEGLIGIBLE_ENERGY_SHARE * most, floor)).any(axis=1)
+    put_in = min(float(energy.sum(axis=0).max()), _vibration_energy(model, q, drives))
+
+    # What the accelerations of a path do to the elastic rows, slowly
+    slow = _slow_drives(plan, states)
+    by_path = _energies(vectors, slow, masses) * oscillates[:, None] if slow else energy
+    most = max(float(part.sum(axis=0).max()) for part in (energy, by_path))
+    excited = (energy > max(NEGLIGIBLE_ENERGY_SHARE * most, floor)).any(axis=1)
     share = (energy / np.maximum(energy.sum(axis=0), 1e-300)).max(axis=1)
-    if isinstance(plan.tau, Feedback):
-        unit = np.linalg.solve(M, np.eye(n)[:, : model.joints]).T
-        drives = [*drives, *(np.concatenate([0 * q, a]) for a in unit)]
-        jumps = _energies(vectors, drives, masses) * moving[:, None]
-        mine |= (jumps > np.maximum(NEGLIGIBLE_ENERGY_SHARE * jumps.sum(axis=0), floor)).any(axis=1)
-        share = np.ones_like(share)  # what it does is not known beforehand
+
+    if isinstance(plan.tau, Feedback):  # what it does is not known beforehand: unit jumps as well
+        unit_accelerations = np.linalg.solve(M, np.eye(n)[:, :k]).T
+        drives += [np.concatenate([0 * q, a]) for a in unit_accelerations]
+        by_jumps = _energies(vectors, drives, masses) * oscillates[:, None]
+        least = np.maximum(NEGLIGIBLE_ENERGY_SHARE * by_jumps.sum(axis=0), floor)
+        excited |= (by_jumps > least).any(axis=1)
+        share = np.ones_like(share)
+
     weight = np.sqrt(share)
     if energy.sum() > floor or isinstance(plan.tau, Feedback):
-        made = _mode_shares(model, q, found, drives, slow, moving)
-        mine |= made > NEGLIGIBLE_DEFLECTION_SHARE
-        weight = np.maximum(weight, made)
+        deflection_share = _mode_shares(model, q, found, drives, slow, oscillates)
+        excited |= deflection_share > NEGLIGIBLE_DEFLECTION_SHARE
+        weight = np.maximum(weight, deflection_share)
+
     swings = []
-    for j in np.flatnonzero(mine & moving):
+    for j in np.flatnonzero(excited & oscillates):
         place = int((rates[0] < rates[0][j]).sum())  # the same mode elsewhere, by its number
         fastest = max(float(np.sort(rate)[place]) for rate in rates)
         ratio = max(0.0, -values[j].real / np.abs(values[j]))
         swings.append([fastest, ratio, share[j], weight[j]])
-    put_in = min(float(energy.sum(axis=0).max()), _vibration_energy(model, q, given))
     return np.array(swings).reshape(-1, 4), put_in
+
+
+def _sudden_drives(plan: RunPlan, law: Law, q: Array, qd: Array) -> tuple[Array, list[Array]]:
+    """What the start and each switch of the input drive suddenly, [speed, acceleration] (2 N,)."""
+    # Times right before and right after switches
+    times = plan.grid[list(plan.starts[1:])]
+    sides = []
+    for t in times[:: len(times) // MAX_SWITCHES + 1].tolist():
+        hair = 1e-9 * max(t, 1e-3)
+        sides += [t - hair, t + hair]
+    at_start = _acceleration(plan, law, float(plan.grid[0]), q, qd)
+    pushes = [_acceleration(plan, law, t, q, qd) for t in sides]
+    jumps = []
+    for before, after in zip(pushes[::2], pushes[1::2], strict=True):
+        jumps.append(np.concatenate([0 * q, after - before]))
+    return np.concatenate([qd, at_start]), jumps
+
+
+def _slow_drives(plan: RunPlan, states: list[State]) -> list[Array]:
+    """What a path's accelerations do to the elastic rows at each state: -M_ff^-1 M_fr rdd."""
+    k = plan.model.joints
+    if not isinstance(plan.tau, Reference) or plan.model.size == k:
+        return []
+    slow = []
+    for t, q, _ in states:
+        M = plan.model.mass_matrix(q)
+        rdd = plan.tau.trajectory(t)[2]
+        push = -np.linalg.solve(M[k:, k:], M[k:, :k] @ rdd)
+        slow.append(np.concatenate([0 * q, np.zeros(k), push]))
+    return slow
 
 
 def _vibration_energy(model: Model, q: Array, drives: list[Array]) -> float:
@@ -355,7 +417,8 @@ def _vibration_energy(model: Model, q: Array, drives: list[Array]) -> float:
     parallel eigenvectors can make energy out of nothing: a speed v puts (phi' M v)^2 / 2 into a
     mode, an acceleration a that begins suddenly (phi' M a / omega)^2 / 2.
     """
-    n, M = model.size, model.mass_matrix(q)
+    n = model.size
+    M = model.mass_matrix(q)
     stiffness = stiffness_at(model, q)
     try:
         root = np.linalg.cholesky(M)
@@ -393,15 +456,18 @@ def _mode_shares(
 
     The whole is what the drive makes, or the slow ones if that is more.
     """
-    (values, vectors), k, faint = found, model.joints, 1e-6
+    values, vectors = found
+    k = model.joints
     first = model.chain.stiff
+    faint = 1e-6  # of the shapes, so that deflections are linear in them
     every = np.stack([*drives, *slow], axis=1).astype(complex)
     parts = np.linalg.solve(vectors, every)
     amplitude = np.abs(parts / values[:, None]) * swings[:, None]  # (modes, drives)
+
+    # Deflections of each mode at amplitude one: of joint springs, and of links halfway and at ends
     shapes = vectors[: model.size].T
-    sizes = [
-        np.abs(shapes[:, j]) for j in range(k, model.size) if model.coordinates[j][:3] == "eps"
-    ]
+    springs = [j for j in range(k, model.size) if model.coordinates[j][:3] == "eps"]
+    sizes = [np.abs(shapes[:, j]) for j in springs]
     bent = np.tile(q, (2 * len(values), 1))
     bent[:, first:] = 0.0  # passive coordinates stay where they are
     bent[:, k:] += faint * np.concatenate([shapes.real, shapes.imag])[:, k:]
@@ -409,13 +475,16 @@ def _mode_shares(
         if own.stop == own.start:
             continue
         for fraction in (0.5, 1.0):
-            away = (model.deflection_at(bent, link.name, fraction) ** 2).sum(axis=1)
-            sizes.append(np.sqrt(away.reshape(2, -1).sum(axis=0)) / faint)
-    made = [size[:, None] * amplitude for size in sizes]
-    largest = max((part.max(initial=0.0) for part in made), default=0.0)
+            squares = (model.deflection_at(bent, link.name, fraction) ** 2).sum(axis=1)
+            sizes.append(np.sqrt(squares.reshape(2, -1).sum(axis=0)) / faint)
+
+    # The part of each mode in each deflection; ones that are rounding do not count
+    deflections = [size[:, None] * amplitude for size in sizes]
+    largest = max((part.max(initial=0.0) for part in deflections), default=0.0)
     most = np.zeros(len(values))
-    for part in made:
-        whole, own = part.sum(axis=0), part[:, : len(drives)]
+    for part in deflections:
+        own = part[:, : len(drives)]
+        whole = part.sum(axis=0)
         whole = np.maximum(whole[: len(drives)], whole[len(drives) :].max(initial=0.0))
         significant = whole > 1e-9 * largest
         most = np.maximum(most, (own[:, significant] / whole[significant]).max(axis=1, initial=0.0))
@@ -424,7 +493,8 @@ def _mode_shares(
 
 def _acceleration(plan: RunPlan, law: Law, t: float, q: Array, qd: Array) -> Array:
     """qdd at a state under the inputs of a time, where that may be by the tape of the run."""
-    functions, tau = plan.model.functions, law(t, q, qd)
+    functions = plan.model.functions
+    tau = law(t, q, qd)
     if plan.wrench is None and isinstance(functions, ChainFunctions) and functions.uses_tapes:
         return functions.acceleration(q, qd, tau)
     wrench = None if plan.wrench is None else plan.wrench.value(np.array([t]), 6)[0]

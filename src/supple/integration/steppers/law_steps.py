@@ -1,11 +1,11 @@
 """Steps of Gauss's collocation under efforts that a Python function of time and state gives.
 
-The function is asked at the three stages of a step, in every iteration, and once at its end. Steps
+The function is asked at the six stages of a step, in every iteration, and once at its end. Steps
 are as long as the motion allows: two polynomials of the accelerations meet at every seam between
 two steps, and what they differ by there shows the error. A mode that nothing excites therefore
 asks for no short step, however fast it is.
 
-Where efforts jump, they leave the parabola through their values at the stages. Such a step is
+Where efforts jump, they leave the polynomial through their values at the stages. Such a step is
 halved until the jump sits in a piece too short to matter, so that a switch costs no accuracy
 wherever it comes from. Steps end at the times that are written in the function.
 """
@@ -46,7 +46,7 @@ SHORTEST = 1e-14  # of a run: a step that must converge
 FAST = 1e8  # rad/s: nothing moves like this
 STILL = 1e-10  # root of J: speeds below this are rounding
 RIGID_PART = 1e-6  # of the joints' speeds: elastic ones below this do not count
-AT_START = THROUGH[0]  # weights of the values at the nodes in their parabola at 0
+AT_START = THROUGH[0]  # weights of the values at the nodes in their polynomial at 0
 AT_END = THROUGH.sum(axis=0)  # and at 1
 
 
@@ -100,8 +100,12 @@ class LawSteps(CollocationSteps):
         super().__init__(plan, x)
         n = plan.model.size
         duration = float(plan.grid[-1] - plan.grid[0])
-        self.q, self.qd, self.work = x[:n].copy(), x[n : 2 * n].copy(), float(x[2 * n])
-        self.law, self.first, self.wanted = law, step, step
+        self.q = x[:n].copy()
+        self.qd = x[n : 2 * n].copy()
+        self.work = float(x[2 * n])
+        self.law = law
+        self.first = step
+        self.wanted = step
         self.equal = not plan.fastest  # a step that was given is taken as it is
         self.longest = step if self.equal else max(step, duration / LEAST_STEPS)
         self.seam = SEAM * min(1.0, plan.tolerance / USUAL) ** (ORDER / (2 * STAGES))
@@ -134,7 +138,8 @@ class LawSteps(CollocationSteps):
 
     def ask_again(self, t: float) -> Array:
         """Return the efforts at a time that is written in the function; it may jump there."""
-        before, self.efforts = self.efforts, self.ask(t)
+        before = self.efforts
+        self.efforts = self.ask(t)
         largest = np.maximum(self.watch.largest, np.abs(self.efforts))
         if (np.abs(self.efforts - before) > 1e-6 * largest).any():
             self.forget()
@@ -143,7 +148,9 @@ class LawSteps(CollocationSteps):
 
     def carry(self, begin: float, end: float, latest: float) -> None:
         """Carry the run from one time to another; the function is asked until `latest`."""
-        t, halvings, watch = begin, 0, self.watch
+        t = begin
+        halvings = 0
+        watch = self.watch
         while t < end:
             rest = end - t
             if rest <= 4 * math.ulp(end):
@@ -184,7 +191,8 @@ class LawSteps(CollocationSteps):
                 watch.chatters = watch.found > max(FEW_JUMPS, MAX_JUMPS_PER_STEP * watch.steps)
                 self.forget()
                 self.wanted = min(self.first, self.longest)
-            t, halvings = until, 0
+            t = until
+            halvings = 0
 
     def _give_up(self, t: float) -> None:
         """Say that no step, however short, leads on."""
@@ -197,8 +205,11 @@ class LawSteps(CollocationSteps):
         """Go to the end of a step, and choose the next one."""
         watch = self.watch
         watch.bend = np.maximum(attempt.bend, 3e-4 * watch.late)
-        before, self._step_before = self._step_before, h
-        self.q, self.qd, self.efforts = attempt.q, attempt.qd, attempt.efforts
+        before = self._step_before
+        self._step_before = h
+        self.q = attempt.q
+        self.qd = attempt.qd
+        self.efforts = attempt.efforts
         self.work += attempt.work
         if self.equal or watch.chatters:
             self.wanted = self.first
@@ -230,7 +241,8 @@ class LawSteps(CollocationSteps):
             self._restore()
             return None
         q, qd, work = found
-        n, k = len(q), self.k
+        n = len(q)
+        k = self.k
         at_stages = self._x[:, 3 * n : 3 * n + k]
         try:
             efforts = self.law(until, q.copy(), qd.copy())
@@ -293,11 +305,12 @@ class LawSteps(CollocationSteps):
         return np.array(rows)
 
     def _seam_error(self, h: float, before: Array | None) -> float:
-        """Speeds that the parabolas of two steps disagree about, over what is allowed; -1: unknown.
+        """Speeds that the polynomials of two steps disagree about, over those allowed; -1: unknown.
 
         Measured by kinetic energy, that of the joints and that of the links each by itself.
         """
-        M, k = self.mass, self.k
+        M = self.mass
+        k = self.k
         speeds = _energy_norms(M, k, self.qd)
         self._speeds = np.maximum(FADES * self._speeds, speeds)
         if before is None:
@@ -313,5 +326,8 @@ class LawSteps(CollocationSteps):
 
 def _energy_norms(M: Array, joints: int, v: Array) -> Array:
     """Roots of v' M v of the joints and of the links, root of J (twice the kinetic energy)."""
-    own, bent = v[:joints], v[joints:]
-    return np.sqrt([abs(own @ M[:joints, :joints] @ own), abs(bent @ M[joints:, joints:] @ bent)])
+    of_joints = v[:joints]
+    of_links = v[joints:]
+    joint_energy = abs(of_joints @ M[:joints, :joints] @ of_joints)
+    link_energy = abs(of_links @ M[joints:, joints:] @ of_links)
+    return np.sqrt([joint_energy, link_energy])
