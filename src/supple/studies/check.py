@@ -192,70 +192,95 @@ def check(
     >>> round(found.mass, 2), round(found.frequency_hz, 3)
     (135.19, 4.865)
     """
-    given = theta is not None or position is not None
-    if worst and given:
+    # The pose: the one that is given, or the worst one
+    is_given = theta is not None or position is not None
+    if worst and is_given:
         raise SuppleError("worst looks for the pose itself: leave theta and position out")
     if worst is None:
-        few = len(architecture_of(robot).motors) <= MOST_SEARCHED
-        worst = few and not given and not _has_loops(robot)
+        has_few_joints = len(architecture_of(robot).motors) <= MOST_SEARCHED
+        worst = has_few_joints and not is_given and not _has_loops(robot)
     pose: dict[str, Any] = {"theta": theta, "position": position}
     if worst:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of poses that are only tried
             pose = _worst_pose(robot)
-    asked = _pose(robot, pose.get("theta"), pose.get("position"))
-    if not asked.single:
+    requested = _pose(robot, pose.get("theta"), pose.get("position"))
+    if not requested.single:
         raise SuppleError("a check is of one configuration: give theta (joints,), or one position")
-    structure = structure_of(robot, asked.at)
+    place: dict[str, Any] = {"theta": requested.take(requested.theta)}
+    if requested.position is not None:
+        place = {"position": requested.take(requested.position)}
+    structure = structure_of(robot, requested.at)
+
+    # What looks wrong in the description
     notes = (
         _units(robot)
-        + _swinging(robot, asked.take(asked.theta))
+        + _swinging(robot, requested.take(requested.theta))
         + _walls(robot)
         + _beams_off_their_rows(robot)
-        + _limits(robot, asked)
+        + _limits(robot, requested)
         + _idle_inertias(robot)
     )
-    first = sag = None
-    held: dict[str, float] = {}
+
+    # First frequency, sag, holding efforts and stresses, each with a note where it has no answer
+    frequency_hz: float | None = None
+    sag: float | None = None
+    efforts: dict[str, float] = {}
     stress: dict[str, tuple[float, float | None]] = {}
-    place: dict[str, Any] = {"theta": asked.take(asked.theta)}
-    if asked.position is not None:
-        place = {"position": asked.take(asked.position)}
     try:
-        first = float(modes(robot, count=1, **place).frequency_hz[0])
-        notes += _out_of_plane(robot, first, place)
+        frequency_hz = float(modes(robot, count=1, **place).frequency_hz[0])
+        notes += _out_of_plane(robot, frequency_hz, place)
     except SuppleError as problem:
         notes.append(f"no first frequency: {problem}")
     try:
-        bent = statics(robot, **place)
-        sag = float(np.linalg.norm(bent.tip_displacement))
-        held = holding_efforts(bent) | _rods(robot, asked)
+        under_weight = statics(robot, **place)
+        sag = float(np.linalg.norm(under_weight.tip_displacement))
+        efforts = holding_efforts(under_weight) | _rod_forces(robot, requested)
         notes += _large_sag(robot, sag)
-        stress = stresses(robot, structure, bent)
-        notes += _overloads(robot, structure, held, stress)
+        stress = stresses(robot, structure, under_weight)
+        notes += _overloads(robot, structure, efforts, stress)
     except SuppleError as problem:
         notes.append(f"no sag: {problem}")
-    # What `build` and free joints will refuse
-    notes += [
-        f"{drive.name} has a spring but no rotor_inertia: `build` will refuse it, modes will not"
-        for drive in architecture_of(robot).drives
-        if drive.made.stiffness is not None and not drive.made.reflected_inertia
-    ]
+
+    # What later questions will refuse
+    notes += _refused_later(robot, requested)
+    mobility_sentence = ""
     try:
-        loose = carrying_nothing(free := structure_of(robot, asked.at, "free"))
-        if loose is not None and loose[0] and not free.closures:  # loops may hold what is loose
-            notes.append(f"{loose[0]} is free but carries no inertia: `build` will refuse it")
-    except SuppleError as problem:
-        notes.append(str(problem))
-    total = moving_mass(robot, structure)
-    at, reach = asked.take(asked.theta), architecture_of(robot).reach
-    moves = ""
-    try:
-        moves = mobility(robot, **place).sentence
+        mobility_sentence = mobility(robot, **place).sentence
     except SuppleError as problem:
         notes.append(f"no degrees of freedom: {problem}")
-    figures = (reach, total, first, sag, held, stress)
-    return Check(robot, at, *figures, tuple(notes), moves, searched=worst)
+    return Check(
+        robot=robot,
+        theta=requested.take(requested.theta),
+        reach=architecture_of(robot).reach,
+        mass=moving_mass(robot, structure),
+        frequency_hz=frequency_hz,
+        sag=sag,
+        holding=efforts,
+        stress=stress,
+        notes=tuple(notes),
+        mobility=mobility_sentence,
+        searched=worst,
+    )
+
+
+def _refused_later(robot: Robot, requested: RequestedPoses) -> list[str]:
+    """What `build` and free joints will refuse: springs and joints that move no inertia."""
+    notes = []
+    for drive in architecture_of(robot).drives:
+        if drive.made.stiffness is not None and not drive.made.reflected_inertia:
+            notes.append(
+                f"{drive.name} has a spring but no rotor_inertia: `build` will refuse it, modes "
+                "will not"
+            )
+    try:
+        with_free_joints = structure_of(robot, requested.at, "free")
+        massless = carrying_nothing(with_free_joints)
+    except SuppleError as problem:
+        return [*notes, str(problem)]
+    if massless is not None and massless[0] and not with_free_joints.closures:
+        notes.append(f"{massless[0]} is free but carries no inertia: `build` will refuse it")
+    return notes
 
 
 def _has_loops(robot: Robot) -> bool:
@@ -326,7 +351,7 @@ def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> 
 
 
 def stresses(
-    robot: Robot, structure: Structure, bent: Statics
+    robot: Robot, structure: Structure, under_weight: Statics
 ) -> dict[str, tuple[float, float | None]]:
     """Highest von Mises stress of each beam with a known section, and its ratio to yield."""
     family = architecture_of(robot)
@@ -335,30 +360,25 @@ def stresses(
         beam = segment.beam.outside(float(structure.L[0, i]))
         link = None if beam.mass == 0 else family.part_of_segment(segment.name)
         material = None if link is None else robot.material(link)
-        if link is None or link.rigid or (material is not None and material.layup is not None):
+        is_laminate = material is not None and material.layup is not None
+        if link is None or link.rigid or is_laminate:
             continue
+
+        # Its sections at 41 places; without the outline of each of them there is no stress
         x = np.linspace(0.0, beam.L, 41)
-        sections = [
-            beam.section(at) if isinstance(beam, VaryingBeam) else robot.section(link)
-            for at in x.tolist()
-        ]
-        fall = structure.R[0, i].T @ np.asarray(robot.gravity)
-        hub = structure.root_mass[0, i] @ np.concatenate([fall, np.zeros(3)])
-        turn = segment.R_LS.T
-        root = np.concatenate([turn @ bent.root_force[i], turn @ bent.root_moment[i]]) + hub
-        # (P, 6) force and moment that the sections at x carry, section axes. F(x) = F_0 + int_0^x
-        # m g, M(x) = M_0 - x e_x x F_0 - int_0^x (x - s) m e_x x g, of the part before x at rest.
-        ex = np.array([1.0, 0.0, 0.0])
-        rods = np.array([beam.rod(0.0, float(at)) for at in x])
-        mass, lever = rods[:, 0, 0, None], (x * rods[:, 0, 0] - rods[:, 1, 5])[:, None]
-        force = root[:3] + mass * fall
-        moment = root[3:] - x[:, None] * np.cross(ex, root[:3]) - lever * np.cross(ex, fall)
-        carried = np.concatenate([force, moment], axis=1)
+        sections = []
+        for at in x.tolist():
+            sections.append(
+                beam.section(at) if isinstance(beam, VaryingBeam) else robot.section(link)
+            )
         known = [section for section in sections if section is not None and has_fibre(section)]
         if len(known) < len(sections):
             continue
-        each = zip(known, carried, strict=True)
-        worst = max(float(von_mises(a, b, edge=on_edge(robot, link))) for a, b in each)
+
+        worst = 0.0
+        section_loads = _section_loads(structure, i, under_weight, x, np.asarray(robot.gravity))
+        for section, load in zip(known, section_loads, strict=True):
+            worst = max(worst, float(von_mises(section, load, edge=on_edge(robot, link))))
         name = structure.links[i]  # the pieces of a cut link are one
         worst = max(worst, found.get(name, (0.0, None))[0])
         limit = None if material is None else material.yield_strength
@@ -366,30 +386,68 @@ def stresses(
     return found
 
 
-def _rods(robot: Robot, asked: RequestedPoses) -> dict[str, float]:
+def _section_loads(
+    structure: Structure, i: int, under_weight: Statics, x: Array, gravity: Array
+) -> Array:
+    """Force and moment (P, 6) that the sections of a segment at x carry at rest, section axes.
+
+    F(x) = F_0 + int_0^x m g and M(x) = M_0 - x e_x x F_0 - int_0^x (x - s) m e_x x g: what acts on
+    the root, and the weight of the part before x.
+    """
+    segment = structure.segments[i]
+    beam = segment.beam.outside(float(structure.L[0, i]))
+    fall = structure.R[0, i].T @ gravity
+    hub_weight = structure.root_mass[0, i] @ np.concatenate([fall, np.zeros(3)])
+    turn = segment.R_LS.T
+    root_force = turn @ under_weight.root_force[i]
+    root_moment = turn @ under_weight.root_moment[i]
+    root = np.concatenate([root_force, root_moment]) + hub_weight
+
+    # Mass of the part before x, and its first moment about x
+    rods = np.array([beam.rod(0.0, float(at)) for at in x])
+    mass = rods[:, 0, 0, None]
+    lever = (x * rods[:, 0, 0] - rods[:, 1, 5])[:, None]
+    along = np.array([1.0, 0.0, 0.0])
+    force = root[:3] + mass * fall
+    moment = root[3:] - x[:, None] * np.cross(along, root[:3]) - lever * np.cross(along, fall)
+    return np.concatenate([force, moment], axis=1)
+
+
+def _rod_forces(robot: Robot, requested: RequestedPoses) -> dict[str, float]:
     """Force of every driven rod that holds the robot, N, positive where it pushes.
 
     Virtual work: the slope of the weight's potential over the rod's length, links straight.
     """
-    family, found = architecture_of(robot), {}
+    family = architecture_of(robot)
+    forces: dict[str, float] = {}
     for k, drive in enumerate(family.drives):
         if drive.segment:
             continue
-        h = 1e-6 * float(asked.theta[0, k])
-        step = h * np.eye(asked.theta.shape[1])[k]
-        both = family.resolve(asked.theta + np.outer((-1, 1), step), None)
-        if (both.reason != "").any():
+        step = np.zeros(requested.theta.shape[1])
+        step[k] = 1e-6 * float(requested.theta[0, k])
+        both_sides = family.resolve(requested.theta + np.outer((-1, 1), step), None)
+        if (both_sides.reason != "").any():
             continue  # at the end of its way
-        s, V = structure_of(robot, both.at), np.zeros(2)
-        for i, segment in enumerate(s.segments):
-            X, L = transport(s.L[:, i]), s.L[:, i].tolist()
-            rods = np.array([segment.beam.outside(each).mass_matrix() for each in L])
-            M = s.root_mass[:, i] + rods + X.swapaxes(1, 2) @ segment.tip_mass @ X
-            moment = np.stack([M[:, 1, 5], M[:, 2, 3], M[:, 0, 4]], axis=1)  # m c, segment axes
-            at = M[:, :1, 0] * s.p[:, i] + np.einsum("bij,bj->bi", s.R[:, i], moment)
-            V -= at @ np.asarray(robot.gravity)
-        found[drive.name] = float((V[1] - V[0]) / (2 * h))
-    return found
+        potential = _weight_potential(structure_of(robot, both_sides.at), robot)
+        forces[drive.name] = float((potential[1] - potential[0]) / (2 * step[k]))
+    return forces
+
+
+def _weight_potential(structure: Structure, robot: Robot) -> Array:
+    """Potential (B,) of the weight of a structure at its poses, links straight, J."""
+    potential = np.zeros(structure.size)
+    for i, segment in enumerate(structure.segments):
+        X = transport(structure.L[:, i])
+        lengths = structure.L[:, i].tolist()
+        beams = np.array([segment.beam.outside(length).mass_matrix() for length in lengths])
+        M = structure.root_mass[:, i] + beams + X.swapaxes(1, 2) @ segment.tip_mass @ X
+
+        # mass times mass centre, segment axes and then base axes
+        moment = np.stack([M[:, 1, 5], M[:, 2, 3], M[:, 0, 4]], axis=1)
+        turned = np.einsum("bij,bj->bi", structure.R[:, i], moment)
+        mass_times_place = M[:, :1, 0] * structure.p[:, i] + turned
+        potential -= mass_times_place @ np.asarray(robot.gravity)
+    return potential
 
 
 def _swinging(robot: Robot, theta: Array) -> list[str]:
@@ -414,19 +472,25 @@ def _units(robot: Robot) -> list[str]:
     notes: list[str] = []
     bounds = {key: (low, high, unit) for key, low, high, unit in PLAUSIBLE}
 
+    def look_at_number(key: str, value: Any, place: str) -> None:
+        numbers = value if isinstance(value, list) else [value]
+        if key not in bounds or not all(isinstance(x, int | float) for x in numbers):
+            return
+        low, high, unit = bounds[key]
+        implausible = [x for x in numbers if x and not low <= abs(x) <= high]
+        if not implausible:
+            return
+        first = implausible[0]
+        written = ", ".join(f"{x:g}" for x in numbers)
+        other_unit = _meant_unit(key, first, unit, low, high)
+        meant = f"; {first:g} may be meant as {first:g} {other_unit}" if other_unit else ""
+        notes.append(f"{place} is {written}: it is in {unit}{meant}")
+
     def look(part: Any, place: str) -> None:
         if isinstance(part, dict):
             for key, value in part.items():
                 inner = f"{place}.{key}" if place else str(key)
-                numbers = value if isinstance(value, list) else [value]
-                if key in bounds and all(isinstance(x, int | float) for x in numbers):
-                    low, high, unit = bounds[key]
-                    odd = [x for x in numbers if x and not low <= abs(x) <= high]
-                    if odd:
-                        told = ", ".join(f"{x:g}" for x in numbers)
-                        other = _meant_unit(key, odd[0], unit, low, high)
-                        meant = f"; {odd[0]:g} may be meant as {odd[0]:g} {other}" if other else ""
-                        notes.append(f"{inner} is {told}: it is in {unit}{meant}")
+                look_at_number(key, value, inner)
                 look(value, inner)
         elif isinstance(part, list):
             for k, value in enumerate(part):
@@ -434,19 +498,25 @@ def _units(robot: Robot) -> list[str]:
                 look(value, f"{place}.{name or k}")
 
     look(as_plain_data(robot), "")
-    pull = float(np.linalg.norm(robot.gravity))
-    if pull == 0:
+    return notes + _unusual_gravity(robot)
+
+
+def _unusual_gravity(robot: Robot) -> list[str]:
+    """Gravity that is zero, very large, or points upwards."""
+    notes: list[str] = []
+    size = float(np.linalg.norm(robot.gravity))
+    if size == 0:
         notes.append("gravity is zero: nothing sags and no torque is needed to hold it")
-    elif pull > 30:
-        notes.append(f"gravity is {pull:g}: it is in m/s^2; 9810 may be meant in mm/s^2")
+    elif size > 30:
+        notes.append(f"gravity is {size:g}: it is in m/s^2; 9810 may be meant in mm/s^2")
     up = 1 if architecture_of(robot).planar else 2  # y of a robot in the plane, else z
-    if robot.gravity[up] > 0.5 * pull:
-        usual = [0, 0, 0]
-        usual[up] = -1
-        down = [round(9.81 * part, 2) for part in usual]
-        told = [round(part, 6) for part in robot.gravity]
+    if robot.gravity[up] > 0.5 * size:
+        direction = [0, 0, 0]
+        direction[up] = -1
+        usual = [round(9.81 * part, 2) for part in direction]
+        given = [round(part, 6) for part in robot.gravity]
         notes.append(
-            f"gravity is {told}: it points upwards, along +{'xyz'[up]}; {down} is usual, unless "
+            f"gravity is {given}: it points upwards, along +{'xyz'[up]}; {usual} is usual, unless "
             "the robot hangs from the ceiling"
         )
     return notes
@@ -459,29 +529,30 @@ def _walls(robot: Robot) -> list[str]:
     not as thick as the wall; profiles with their shear centre away from the beam's axis.
     """
     notes: list[str] = []
-    asked = architecture_of(robot)
-    places = [(path, link, robot.section(link)) for path, link in asked.parts().items()]
-    places += [
-        (f"{path}.stations.{k}", link, robot.section(station))
-        for path, link in asked.parts().items()
-        for k, station in enumerate(link.stations or ())
-    ]
-    for path, link, given in places:
-        section, material = None if link.rigid else given, robot.material(link)
-        thick = None if material is None else material.thickness
-        if thick and isinstance(section, Box | Tube) and abs(section.wall / thick - 1) > 1e-3:
+    family = architecture_of(robot)
+    places = [(path, link, robot.section(link)) for path, link in family.parts().items()]
+    for path, link in family.parts().items():
+        for k, station in enumerate(link.stations or ()):
+            places.append((f"{path}.stations.{k}", link, robot.section(station)))
+
+    for path, link, given_section in places:
+        section = None if link.rigid else given_section
+        material = robot.material(link)
+        thickness = None if material is None else material.thickness
+        wall = section.wall if isinstance(section, Box | Tube) else None
+        if thickness and wall and abs(wall / thickness - 1) > 1e-3:
             notes.append(
-                f"{path}: the plies are {thick:g} m thick together, the wall {section.wall:g} m: "
-                "the wall counts, of plies in these proportions"
+                f"{path}: the plies are {thickness:g} m thick together, the wall "
+                f"{wall:g} m: the wall counts, of plies in these proportions"
             )
-        if asked.planar:
+        if family.planar:
             continue
         if isinstance(section, Profile):
-            off = math.hypot(*section.warping_properties()[3:])
-            if off > 0.01 * max(section.half_sizes()):
+            shear_centre = math.hypot(*section.warping_properties()[3:])
+            if shear_centre > 0.01 * max(section.half_sizes()):
                 notes.append(
-                    f"{path}: the shear centre of its profile lies {off:.3g} m away from its "
-                    "centroid: it twists as it bends, which is not computed"
+                    f"{path}: the shear centre of its profile lies {shear_centre:.3g} m away from "
+                    "its centroid: it twists as it bends, which is not computed"
                 )
         if isinstance(section, Box) and section.torsion_constant is None:
             error, right = section.torsion_error()
@@ -531,15 +602,17 @@ def _idle_inertias(robot: Robot) -> list[str]:
     return notes
 
 
-def _limits(robot: Robot, asked: RequestedPoses) -> list[str]:
-    """What is told of loops, and joints that stand outside their limits at this pose."""
+def _limits(robot: Robot, requested: RequestedPoses) -> list[str]:
+    """What is reported of loops, and joints that stand outside their limits at this pose."""
     notes = architecture_of(robot).description.split("; ")[1:]
-    theta = np.atleast_1d(asked.take(asked.theta))
+    theta = np.atleast_1d(requested.take(requested.theta))
     for drive, value in zip(architecture_of(robot).drives, theta, strict=True):
         limits = drive.made.limits
         if limits is not None and not limits[0] <= value <= limits[1]:
-            told = f"{limits[0]:g} to {limits[1]:g}"
-            notes.append(f"{drive.name} stands at {value:g}, outside its limits {told}")
+            notes.append(
+                f"{drive.name} stands at {value:g}, outside its limits {limits[0]:g} to "
+                f"{limits[1]:g}"
+            )
     return notes
 
 
@@ -575,25 +648,29 @@ def _large_sag(robot: Robot, sag: float) -> list[str]:
 def _overloads(
     robot: Robot,
     structure: Structure,
-    held: Mapping[str, float],
+    efforts: Mapping[str, float],
     stress: Mapping[str, tuple[float, float | None]],
 ) -> list[str]:
     """Stresses past yield, or not known; efforts past their limits; motors behind gears."""
-    notes = [
-        f"{name} yields under the robot's own weight: {value / 1e6:.4g} MPa is {ratio:.3g} times "
-        "its yield strength"
-        for name, (value, ratio) in stress.items()
-        if ratio is not None and ratio > 1
-    ]
-    each = zip(structure.links, structure.segments, strict=True)
-    missing = {name: 1 for name, part in each if not part.beam.rigid and name not in stress}
+    notes = []
+    for name, (value, ratio) in stress.items():
+        if ratio is not None and ratio > 1:
+            notes.append(
+                f"{name} yields under the robot's own weight: {value / 1e6:.4g} MPa is "
+                f"{ratio:.3g} times its yield strength"
+            )
+    missing: list[str] = []
+    for name, segment in zip(structure.links, structure.segments, strict=True):
+        if not segment.beam.rigid and name not in stress and name not in missing:
+            missing.append(name)
     if missing:
         notes.append(
             f"no stress in {', '.join(missing)}: it needs a section with an outline (rectangle, "
             "box, circle, tube) of one material"
         )
     for drive in architecture_of(robot).drives:
-        effort, unit = abs(held.get(drive.name, 0.0)), "N" if drive.slides else "N m"
+        effort = abs(efforts.get(drive.name, 0.0))
+        unit = "N" if drive.slides else "N m"
         if drive.made.effort_limit is not None and effort > drive.made.effort_limit:
             notes.append(
                 f"{drive.name} needs {effort:.4g} {unit} to hold the robot here, its effort_limit "

@@ -211,41 +211,49 @@ def statics(
     (6, 6)
     """
     measured = named_outputs(outputs)
-    load = np.concatenate([np.asarray(force), np.asarray(moment)])
+    tip_load = np.concatenate([np.asarray(force), np.asarray(moment)])
     g = np.asarray(robot.gravity if gravity is None else gravity, float)
-    asked = where(robot, theta, position)
-    reason, each = asked.reason.copy(), []
-    structure = structure_of(robot, asked.at)
+    requested = where(robot, theta, position)
+    structure = structure_of(robot, requested.at)
     size = len(structure.segments)  # full matrices: 400 links took 0.1 GB and 2 s
-    told = f"the sag of {size:,} links at {points:,} points each"
-    afford(told, 7e-7 * size**2 + 4e-7 * size * points, 1.4e-5 * size**2, "give fewer")
+    work = f"the sag of {size:,} links at {points:,} points each"
+    afford(work, 7e-7 * size**2 + 4e-7 * size * points, 1.4e-5 * size**2, "give fewer")
+
+    # One configuration after the other; in a batch one without an answer has a reason instead
+    reason = requested.reason.copy()
+    sags: list[dict[str, Array]] = []
+    readings: list[dict[str, Any]] = []
     for row, b in enumerate(np.flatnonzero(reason == "")):
         try:
             here = structure.at(row)
             placed = placed_loads(here, loads)
-            sag = _solve_sag(here, load, g, points, placed)
-            rest = _rest(here, robot, asked.theta[b], sag, g, placed)
-            each.append(
-                (sag, {name: o.read(o.named(name).at_rest(rest)) for name, o in measured.items()})
-            )
+            sag = _solve_sag(here, tip_load, g, points, placed)
+            rest = _rest(here, robot, requested.theta[b], sag, g, placed)
+            reading = {name: o.read(o.named(name).at_rest(rest)) for name, o in measured.items()}
         except SuppleError as problem:
-            if asked.single:
+            if requested.single:
                 raise
             reason[b] = str(problem)
-    good, B = np.flatnonzero(reason == ""), len(reason)
+            continue
+        sags.append(sag)
+        readings.append(reading)
+
+    # All of them as arrays, NaN where there is no answer
+    is_good = reason == ""
     found: dict[str, Array] = {}
-    for key, shape in _shapes(len(structure.segments), points).items():
-        found[key] = np.full((B, *shape), np.nan)
-        for b, (sag, _) in zip(good, each, strict=True):
+    for key, shape in _shapes(size, points).items():
+        found[key] = np.full((len(reason), *shape), np.nan)
+        for b, sag in zip(np.flatnonzero(is_good), sags, strict=True):
             found[key][b] = sag[key]
+    gathered = {name: _gather_output(name, readings, is_good) for name in measured}
     return Statics(
         robot,
-        asked.take(asked.theta),
-        tuple(s.name for s in structure.segments),
-        **{key: asked.take(value) for key, value in found.items()},
-        valid=asked.take(reason == ""),
-        reason=asked.take(reason),
-        outputs={name: asked.take(_gather_output(name, each, good, B)) for name in measured},
+        requested.take(requested.theta),
+        tuple(segment.name for segment in structure.segments),
+        **{key: requested.take(value) for key, value in found.items()},
+        valid=requested.take(is_good),
+        reason=requested.take(reason),
+        outputs={name: requested.take(values) for name, values in gathered.items()},
     )
 
 
@@ -265,13 +273,13 @@ def holding_efforts(found: Statics) -> dict[str, float]:
     return efforts
 
 
-def _gather_output(name: str, each: list[Any], good: Any, B: int) -> Array:
+def _gather_output(name: str, readings: list[dict[str, Any]], is_good: NDArray[np.bool_]) -> Array:
     """(B,) or (B, k) of an output; NaN where a configuration has no answer."""
-    k = len(each[0][1][name]) if each else 1
-    out = np.full((B, k), np.nan)
-    for b, (_, read) in zip(good, each, strict=True):
-        out[b] = read[name]
-    return out[:, 0] if k == 1 else out
+    entries = len(readings[0][name]) if readings else 1
+    out = np.full((len(is_good), entries), np.nan)
+    for b, reading in zip(np.flatnonzero(is_good), readings, strict=True):
+        out[b] = reading[name]
+    return out[:, 0] if entries == 1 else out
 
 
 def _rest(
@@ -322,53 +330,70 @@ def _solve_sag(
     points: int,
     placed: Mapping[int, SegmentLoad],
 ) -> dict[str, Array]:
-    S = exact_ends(structure)
-    z = coordinates(structure, S)
+    """Solve K z = f of one configuration for its sag, and recover what its links carry."""
+    ends = exact_ends(structure)
+    z = coordinates(structure, ends)
     forms = exact_forms(structure, 0.0)
-    # Per segment: weight on the root, on the allowed deformations, and on the end, (6,) each
     weights = []
-    for i, segment in enumerate(structure.segments):
-        fall = np.concatenate([structure.R[0, i].T @ g, np.zeros(3)])
-        work = fall @ root_inertia(segment.beam, float(structure.L[0, i]))
-        own = work[:6] + structure.root_mass[0, i] @ fall
-        inner = work[6:]
-        if i in placed:
-            # By reciprocity: what a load does on the static shapes of the end's deformations is
-            # their stiffness times the end's motion under the load, root clamped and end free.
-            resultant = placed[i].resultant
-            held = np.concatenate([np.zeros(6), resultant])
-            length = placed[i].length
-            end = carry(placed[i].beam, 0.0, [length], held)[0] + placed[i].state_at([length])[0]
-            own = own + resultant
-            inner = inner + forms[i][6:, 6:] @ (S[i].T @ end[:6])
-        weights.append((own, inner, segment.tip_mass @ fall))
-    turn = np.kron(np.eye(2), structure.R[0, structure.tip])
-    tip = turn @ z.end[structure.tip]
+    for i in range(len(structure.segments)):
+        weights.append(_segment_weight(structure, i, ends[i], forms[i], g, placed.get(i)))
+
+    # Forces on the unknowns: the load on the tip and all weights
+    R_tip = np.kron(np.eye(2), structure.R[0, structure.tip])
+    tip = R_tip @ z.end[structure.tip]
+    from_weights = np.zeros(z.size)
+    for i, (on_root, on_shapes, on_end) in enumerate(weights):
+        from_weights = from_weights + (
+            z.root[i].T @ on_root + _at(z, i, on_shapes) + z.end[i].T @ on_end
+        )
+    f = tip.T @ load + from_weights
+
+    # One solution for the loads, and six for unit loads on the tip
     K = dynamic_stiffness(structure, z, 0.0, forms)
-    f = tip.T @ load + sum(
-        (z.root[i].T @ w[0] + _at(z, i, w[1]) + z.end[i].T @ w[2] for i, w in enumerate(weights)),
-        np.zeros(z.size),
-    )
-    most = _most(structure, z, load, g, placed)
-    solution, limitless = _solve(K, z, np.column_stack([f, tip.T]), most)
-    moved, flexibility = solution[:, 0], tip @ solution[:, 1:]
-    flexibility[:, limitless[1:]] = np.inf
-    ends = [w[2] for w in weights]
-    ends[structure.tip] = ends[structure.tip] + turn.T @ load
-    carried = _root_loads(structure, z, K, moved, weights, ends)
+    largest = _largest_forces(structure, z, load, g, placed)
+    solution, moves_without_limit = _solve(K, z, np.column_stack([f, tip.T]), largest)
+    moved = solution[:, 0]
+    compliance = tip @ solution[:, 1:]
+    compliance[:, moves_without_limit[1:]] = np.inf
+
+    end_loads = [on_end for _, _, on_end in weights]
+    end_loads[structure.tip] = end_loads[structure.tip] + R_tip.T @ load
+    carried = _root_loads(structure, z, K, moved, weights, end_loads)
     fields = _fields(structure, z, moved, carried, g, points, placed)
-    turns = [s.R_LS for s in structure.segments]
-    force = np.array([R @ c[:3] for R, c in zip(turns, carried, strict=True)])
-    moment = np.array([R @ c[3:] for R, c in zip(turns, carried, strict=True)])
-    u = tip @ moved
+    force = []
+    moment = []
+    for segment, root_load in zip(structure.segments, carried, strict=True):
+        force.append(segment.R_LS @ root_load[:3])
+        moment.append(segment.R_LS @ root_load[3:])
+    tip_motion = tip @ moved
     return {
-        "tip_displacement": u[:3],
-        "tip_rotation": u[3:],
-        "compliance": flexibility,
+        "tip_displacement": tip_motion[:3],
+        "tip_rotation": tip_motion[3:],
+        "compliance": compliance,
         **fields,
-        "root_force": -force,
-        "root_moment": -moment,
+        "root_force": -np.array(force),
+        "root_moment": -np.array(moment),
     }
+
+
+def _segment_weight(
+    structure: Structure, i: int, end: Array, form: Array, g: Array, load: SegmentLoad | None
+) -> tuple[Array, Array, Array]:
+    """Weight, and loads on a link: on its root, on its allowed deformations and on its end."""
+    segment = structure.segments[i]
+    fall = np.concatenate([structure.R[0, i].T @ g, np.zeros(3)])
+    work = fall @ root_inertia(segment.beam, float(structure.L[0, i]))
+    on_root = work[:6] + structure.root_mass[0, i] @ fall
+    on_shapes = work[6:]
+    if load is not None:
+        # By reciprocity: what a load does on the static shapes of the end's deformations is their
+        # stiffness times the end's motion under the load, root clamped and end free
+        clamped = np.concatenate([np.zeros(6), load.resultant])
+        moved_end = carry(load.beam, 0.0, [load.length], clamped)[0]
+        moved_end = moved_end + load.state_at([load.length])[0]
+        on_root = on_root + load.resultant
+        on_shapes = on_shapes + form[6:, 6:] @ (end.T @ moved_end[:6])
+    return on_root, on_shapes, segment.tip_mass @ fall
 
 
 def _at(z: Coordinates, i: int, inner: Array) -> Array:
@@ -377,7 +402,7 @@ def _at(z: Coordinates, i: int, inner: Array) -> Array:
     return out
 
 
-def _most(
+def _largest_forces(
     structure: Structure,
     z: Coordinates,
     load: Array,
@@ -386,49 +411,59 @@ def _most(
 ) -> Array:
     """The most that loads and weights of these sizes do on z in any direction, (z, 1 + 6)."""
 
-    def upon(T: Array, force: float, moment: float) -> Array:
-        sizes: Array = (
-            np.linalg.norm(T[:3], axis=0) * force + np.linalg.norm(T[3:], axis=0) * moment
-        )
-        return sizes
+    def largest_on(rows: Array, force: float, moment: float) -> Array:
+        by_force = np.linalg.norm(rows[:3], axis=0) * force
+        by_moment = np.linalg.norm(rows[3:], axis=0) * moment
+        return np.asarray(by_force + by_moment)
 
-    tip, fall = z.end[structure.tip], float(np.linalg.norm(g))
-    whole = upon(tip, float(np.linalg.norm(load[:3])), float(np.linalg.norm(load[3:])))
+    def size(vector: Array) -> float:
+        return float(np.linalg.norm(vector))
+
+    tip = z.end[structure.tip]
+    gravity = size(g)
+    largest = largest_on(tip, size(load[:3]), size(load[3:]))
     for i, segment in enumerate(structure.segments):
-        own = root_inertia(segment.beam, float(structure.L[0, i]))[:3]
-        for T, M in (
-            (z.root[i], own[:, :6] + structure.root_mass[0, i, :3]),
-            (z.end[i], segment.tip_mass[:3]),
-        ):
-            whole += fall * upon(T, *(float(np.linalg.norm(M[:, k : k + 3])) for k in (0, 3)))
-        whole[z.inner[i]] += fall * np.linalg.norm(own[:, 6:], axis=0)
+        inertia = root_inertia(segment.beam, float(structure.L[0, i]))[:3]
+        at_root = inertia[:, :6] + structure.root_mass[0, i, :3]
+        at_end = segment.tip_mass[:3]
+        for rows, mass in ((z.root[i], at_root), (z.end[i], at_end)):
+            largest += gravity * largest_on(rows, size(mass[:, :3]), size(mass[:, 3:6]))
+        largest[z.inner[i]] += gravity * np.linalg.norm(inertia[:, 6:], axis=0)
         if i in placed:
-            pushed = placed[i].resultant
-            whole += upon(z.root[i], *(float(np.linalg.norm(pushed[k : k + 3])) for k in (0, 3)))
-    return np.column_stack([whole, *[upon(tip, 1.0, 0.0)] * 3, *[upon(tip, 0.0, 1.0)] * 3])
+            resultant = placed[i].resultant
+            largest += largest_on(z.root[i], size(resultant[:3]), size(resultant[3:6]))
+    unit_forces = [largest_on(tip, 1.0, 0.0)] * 3
+    unit_moments = [largest_on(tip, 0.0, 1.0)] * 3
+    return np.column_stack([largest, *unit_forces, *unit_moments])
 
 
-def _solve(K: Array, z: Coordinates, loads: Array, most: Array) -> tuple[Array, NDArray[np.bool_]]:
+def _solve(
+    K: Array, z: Coordinates, loads: Array, largest: Array
+) -> tuple[Array, NDArray[np.bool_]]:
     """Solve K z = loads with the closures shut; scaled so that soft and stiff count alike.
 
-    A motion that nothing holds is refused if the first load does work on it, beside what `most`
+    A motion that nothing holds is refused if the first load does work on it, beside what `largest`
     says that it could; also return which of the loads do, for they move it without limit.
     """
     if not z.size:
         return np.zeros_like(loads), np.zeros(loads.shape[1], bool)
-    s = 1 / np.sqrt(np.where(np.diag(K) > 0, np.diag(K), 1.0))
-    basis = s[:, None] * kept_shut(z.closure * s, z.size)
-    values, V = np.linalg.eigh(basis.T @ K @ basis)
-    held, pushed = values > values.max(initial=0.0) / LOOSE, V.T @ (basis.T @ loads)
-    loose = np.abs(V[:, ~held].T @ basis.T)
-    limitless = (np.abs(pushed[~held]) > IDLE * (loose @ most)).any(axis=0)
-    if limitless[0]:
+    scale = 1 / np.sqrt(np.where(np.diag(K) > 0, np.diag(K), 1.0))
+    basis = scale[:, None] * kept_shut(z.closure * scale, z.size)
+    stiffnesses, V = np.linalg.eigh(basis.T @ K @ basis)
+    is_stiff = stiffnesses > stiffnesses.max(initial=0.0) / LOOSE
+    modal_loads = V.T @ (basis.T @ loads)
+
+    loose_motions = np.abs(V[:, ~is_stiff].T @ basis.T)
+    does_work = np.abs(modal_loads[~is_stiff]) > IDLE * (loose_motions @ largest)
+    moves_without_limit = does_work.any(axis=0)
+    if moves_without_limit[0]:
         raise SuppleError(
             "the robot is not held here: a joint without spring lets it fall, or the pose is "
             "singular; hold it, or ask at another pose"
         )
-    solution: Array = basis @ (V[:, held] @ (pushed[held] / values[held, None]))
-    return solution, limitless
+    modal_motions = modal_loads[is_stiff] / stiffnesses[is_stiff, None]
+    solution: Array = basis @ (V[:, is_stiff] @ modal_motions)
+    return solution, moves_without_limit
 
 
 def _root_loads(
