@@ -67,7 +67,7 @@ def test_a_low_pass_answers_a_step_as_its_closed_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "sentence"),
     [
         (lambda: supple.filtered([0.0, 1.0], 10.0, "notch", 6.0), "must be below 5"),
         (lambda: supple.filtered([0.0, np.nan], 10.0), "finite numbers"),
@@ -77,6 +77,6 @@ def test_a_low_pass_answers_a_step_as_its_closed_form() -> None:
         (lambda: supple.calm_durations("quartic", 2.0), "one of"),
     ],
 )
-def test_bad_input_gets_a_sentence(call, told: str) -> None:
-    with pytest.raises(supple.SuppleError, match=told):
+def test_bad_input_gets_a_sentence(call, sentence: str) -> None:
+    with pytest.raises(supple.SuppleError, match=sentence):
         call()

@@ -175,9 +175,11 @@ def soft_arm(modes: int = 1, damping: float = 0.02) -> supple.Model:
 @pytest.mark.parametrize("modes", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_refusal_names_the_duration_in_which_the_path_is_followed(modes):
     model = soft_arm(modes)
-    with pytest.raises(supple.SuppleError, match=r"duration of .* s\), or ask for nearest") as told:
+    with pytest.raises(
+        supple.SuppleError, match=r"duration of .* s\), or ask for nearest"
+    ) as refusal:
         supple.invert(model, TOO_FAST, window=(-0.2, 4.0))
-    duration = float(re.search(r"duration of ([\d.]+) s", str(told.value)).group(1))
+    duration = float(re.search(r"duration of ([\d.]+) s", str(refusal.value)).group(1))
     for times, met in ((1.03, True), (0.9, False)):
         T = times * duration
         path = supple.PointToPoint([0, 0], [0.5, 0], T)

@@ -22,8 +22,8 @@ BAR = {"shape": "rectangle", "depth": DEPTH, "width": WIDTH}
 def arm(links=1, section=BAR, planar=True, **link):
     each = {"length": LENGTH, "material": MATERIAL, "theory": "euler-bernoulli", "joint": {}}
     where = {"stations": section} if isinstance(section, list) else {"section": section}
-    made = [{"name": f"link{k + 1}", **each, **where, **link} for k in range(links)]
-    return supple.SerialRobot(name="arm", planar=planar, gravity=[0, 0, 0], links=made)
+    described = [{"name": f"link{k + 1}", **each, **where, **link} for k in range(links)]
+    return supple.SerialRobot(name="arm", planar=planar, gravity=[0, 0, 0], links=described)
 
 
 def test_a_force_and_a_moment_within_a_cantilever():
@@ -393,20 +393,20 @@ def test_follow_under_loads_and_a_process_force():
         supple.DistributedLoad("link2", [5e-4, 1e-4, 0]),
     ]
     stand = supple.PointToPoint([0, 0], [1e-12, 0], 0.2)
-    led = supple.follow(motors, stand, wrench=(t, wrench), loads=loads, damping=0.01)
+    followed = supple.follow(motors, stand, wrench=(t, wrench), loads=loads, damping=0.01)
     model = supple.build(fixed, supple.FiniteElements(2), stiffening=True, damping=0.01)
     run = supple.simulate(model, wrench=(t, wrench), loads=loads, q0="static", duration=0.2)
-    at = np.searchsorted(run.t, led.t - 1e-9)
-    assert np.abs(led.tip - run.tip[at]).max() < 1e-4 * np.ptp(run.tip[:, 1])
+    at = np.searchsorted(run.t, followed.t - 1e-9)
+    assert np.abs(followed.tip - run.tip[at]).max() < 1e-4 * np.ptp(run.tip[:, 1])
 
 
 def test_a_constant_process_force_is_held_as_statics_say():
     move = supple.PointToPoint([0.3, -0.7], [0.3, -0.6], 0.5)
     force = [3e-4, -2e-4, 0]
     moment = [0, 0, 1e-4]
-    led = supple.follow(arm(2), move, wrench=[*force, *moment], dt=0.05)
+    followed = supple.follow(arm(2), move, wrench=[*force, *moment], dt=0.05)
     exact = supple.statics(arm(2), [0.3, -0.7], force=force, moment=moment)
-    assert led.moved[0, :2] == pytest.approx(exact.tip_displacement[:2], rel=1e-5)
-    assert led.moved[0, 5] == pytest.approx(exact.tip_rotation[2], rel=1e-5)
-    about_shoulder = np.cross(led.tip[0], force)[2] + moment[2]
-    assert led.torque[0, 0] == pytest.approx(-about_shoulder, rel=1e-6)
+    assert followed.moved[0, :2] == pytest.approx(exact.tip_displacement[:2], rel=1e-5)
+    assert followed.moved[0, 5] == pytest.approx(exact.tip_rotation[2], rel=1e-5)
+    about_shoulder = np.cross(followed.tip[0], force)[2] + moment[2]
+    assert followed.torque[0, 0] == pytest.approx(-about_shoulder, rel=1e-6)

@@ -13,8 +13,8 @@ BAR = {"shape": "rectangle", "depth": 0.01, "width": 0.02}
 
 def arm(links=1, theory="euler-bernoulli", **more):
     each = {"length": 0.8, "material": STEEL, "section": BAR, "theory": theory} | more
-    made = [{"name": f"link{k + 1}", "joint": {}, **each} for k in range(links)]
-    return supple.SerialRobot(name="arm", planar=True, gravity=[0, 0, 0], links=made)
+    described = [{"name": f"link{k + 1}", "joint": {}, **each} for k in range(links)]
+    return supple.SerialRobot(name="arm", planar=True, gravity=[0, 0, 0], links=described)
 
 
 def free_frequencies(model, q):

@@ -66,15 +66,15 @@ def test_a_turning_point_is_not_missed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("within", "told"),
+    ("within", "sentence"),
     [
         ({}, "within is empty"),
         ({"payload.mass": -1}, "give a positive number"),
         ({"payload.colour": 1.0}, "payload.colour"),
     ],
 )
-def test_bad_questions_get_a_sentence(within: dict, told: str) -> None:
-    with pytest.raises(supple.SuppleError, match=told):
+def test_bad_questions_get_a_sentence(within: dict, sentence: str) -> None:
+    with pytest.raises(supple.SuppleError, match=sentence):
         supple.tolerances(supple.load("industrial-3"), within)
 
 

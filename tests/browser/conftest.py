@@ -138,8 +138,8 @@ def studio() -> Iterator[Any]:
         )
         assert process.stdout is not None
         line = process.stdout.readline()
-        told = json.loads(line) if line else pytest.fail(process.stderr.read())  # type: ignore
-        served = Served(process, told["url"], told["port"])
+        answer = json.loads(line) if line else pytest.fail(process.stderr.read())  # type: ignore
+        served = Served(process, answer["url"], answer["port"])
         started.append(served)
         return served
 

@@ -220,7 +220,7 @@ def test_a_tour_finds_out_at_once_that_it_cannot_write(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "sentence"),
     [
         ("response industrial-3 --frequency 0:1e308:5", "ask for lower frequencies"),
         ("response industrial-3 --frequency 1:1e9:3", "ask for lower frequencies"),
@@ -235,12 +235,12 @@ def test_a_tour_finds_out_at_once_that_it_cannot_write(
     ],
 )
 def test_numbers_beyond_all_bounds_are_one_sentence(
-    console: Console, words: str, told: str
+    console: Console, words: str, sentence: str
 ) -> None:
     """They were an overflow, warnings of NumPy's, or what a library prints of itself."""
     ran = console(*words.split())
     assert (ran.code, ran.out) == (2, "")
-    assert told in ran.err
+    assert sentence in ran.err
     assert ran.err.count("\n") == 1
 
 

@@ -23,6 +23,6 @@ def test_the_command_prints_it(console, tmp_path):
     assert ran.code == 0
     for word in ("no fault", "reach at most", "first frequency", "to hold arm", "% of yield"):
         assert word in ran.out
-    told = json.loads(console("check", tmp_path / "boom.yaml", "--json").out)
-    assert told["valid"] is True
-    assert told["holding"].keys() == {"arm"}
+    answer = json.loads(console("check", tmp_path / "boom.yaml", "--json").out)
+    assert answer["valid"] is True
+    assert answer["holding"].keys() == {"arm"}

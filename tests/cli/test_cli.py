@@ -201,17 +201,17 @@ def test_statics(console: Console) -> None:
 def test_view_saves_a_page(console: Console, tmp_path: Path) -> None:
     page = tmp_path / "arm.html"
     ran = console("view", "theodore-rrp", "--count", "2", "--save", page, "--json")
-    told = json.loads(ran.out)
-    assert told == {"robot": "theodore-rrp", "page": str(page), "bytes": page.stat().st_size}
+    answer = json.loads(ran.out)
+    assert answer == {"robot": "theodore-rrp", "page": str(page), "bytes": page.stat().st_size}
     assert "opens in any browser" in console("view", "theodore-rrp", "--save", page).out
     console(
         "modes", "theodore-rrp", "--at", "0,0,0.8", "--count", "2", "--save", tmp_path / "m.html"
     )
-    told = json.loads(
+    answer = json.loads(
         console("modes", "theodore-rrp", "--at", "0,0,0.8", "--count", "2", "--json").out
     )
     text = (tmp_path / "m.html").read_text()
-    for hertz in told["frequency_hz"]:
+    for hertz in answer["frequency_hz"]:
         assert f"{hertz:.4g}" in text
 
 

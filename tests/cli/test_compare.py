@@ -41,10 +41,10 @@ def test_a_table_a_picture_and_a_page(console: Console, robot: Path, tmp_path: P
     assert "which move ends calm" in text
     assert "Overshoot" in text
     words = ["--methods", "unshaped,ei", "--payload-error", 0]
-    told = json.loads(console("compare", robot, *task, *words, "--json").out)
-    assert list(told["methods"]) == ["unshaped", "ei"]
-    assert told["methods"]["unshaped"]["duration"] == pytest.approx(0.4)
-    assert told["methods"]["unshaped"]["settling"] == [None]
+    answer = json.loads(console("compare", robot, *task, *words, "--json").out)
+    assert list(answer["methods"]) == ["unshaped", "ei"]
+    assert answer["methods"]["unshaped"]["duration"] == pytest.approx(0.4)
+    assert answer["methods"]["unshaped"]["settling"] == [None]
     rows = list(csv.DictReader(io.StringIO(console("compare", robot, *task, *words, "--csv").out)))
     assert [row["method"] for row in rows] == ["unshaped", "ei"]
 

@@ -49,8 +49,8 @@ def test_every_command_has_both() -> None:
 def test_the_numbers_are_those_of_json() -> None:
     words = ("modes", "industrial-3", "--count", "3")
     head, *rows = table(*words)
-    told = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
-    assert [float(row[head.index("omega")]) for row in rows] == told["omega"]
+    answer = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
+    assert [float(row[head.index("omega")]) for row in rows] == answer["omega"]
 
 
 def test_both_at_once_are_refused() -> None:

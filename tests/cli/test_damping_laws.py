@@ -29,11 +29,11 @@ def test_laws_of_links():
 
 def test_a_path_with_rayleighs_damping_is_that_of_python(console: Console):
     given = ("--path", CIRCLE, "--damping", "rayleigh:alpha=0.3:beta=0.2ms", "--elements", "1")
-    told = json.loads(console("simulate", "kuo-delta", *given, "--dt", "0.01", "--json").out)
+    answer = json.loads(console("simulate", "kuo-delta", *given, "--dt", "0.01", "--json").out)
     path = supple.CirclePath((0, 0, 0.6), 0.05, 0.8)
     law = supple.Proportional(0.3, 2e-4)
     found = supple.follow("kuo-delta", path, elements=1, dt=0.01, damping=law, after=0.4)
-    np.testing.assert_allclose(told["displacement"], found.moved[:, :3], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(answer["displacement"], found.moved[:, :3], rtol=0, atol=1e-12)
     # zeta = (alpha / w + beta w) / 2 of every mode, in closed form
     w = supple.modes("kuo-delta", position=path(0.0)[0], count=2).omega
     np.testing.assert_allclose(found.damping_ratios[:2], (0.3 / w + 2e-4 * w) / 2, rtol=5e-2)

@@ -21,17 +21,17 @@ def test_import_writes_a_robot_file(console, tmp_path):
     robot = supple.load(out)
     assert robot.links[2].section == supple.Tube(diameter=0.08, wall=0.003)
     assert robot.materials["aluminium"] == supple.material("aluminium")
-    told = json.loads(console("modes", out, "--count", 2, "--json").out)
-    assert told["certified"]
+    answer = json.loads(console("modes", out, "--count", 2, "--json").out)
+    assert answer["certified"]
 
 
 def test_units_and_other_shapes(console):
-    told = json.loads(
+    answer = json.loads(
         console(
             "import", ARM, "--flexible", "upper_arm_link=box:100mm,60mm,3mm:steel", "--json"
         ).out
     )
-    assert told["flexible"] == ["upper_arm_link"]
+    assert answer["flexible"] == ["upper_arm_link"]
 
 
 def test_bad_words_are_told(console, tmp_path):

@@ -7,8 +7,8 @@ import pytest
 
 def test_there_and_back(console):
     ran = console("forward", "industrial-3", "--at", "0.1,45deg,45deg", "--json")
-    told = json.loads(ran.out)
-    place = ",".join(map(str, told["position"]))
+    answer = json.loads(ran.out)
+    place = ",".join(map(str, answer["position"]))
     back = json.loads(
         console(
             "inverse",
@@ -22,7 +22,7 @@ def test_there_and_back(console):
     )
     assert back["reached"]
     assert (
-        back["theta"] == pytest.approx(told["configuration"], abs=1e-9)
+        back["theta"] == pytest.approx(answer["configuration"], abs=1e-9)
         or len(back["solutions"]) == 2
     )
 

@@ -165,10 +165,10 @@ def test_laws_of_the_command_line(console: Console, tmp_path: Path, words: tuple
     drive = ("--trajectory", place, "--modes", "1", "--dt", "0.02", "--controller", *words)
     ran = console("simulate", "de-luca-two-link", *drive, "--json")
     assert ran.code == 0, ran.err
-    told = json.loads(ran.out)
-    assert told["complete"]
+    answer = json.loads(ran.out)
+    assert answer["complete"]
     if "--effort-limit" in words:
-        assert np.abs(told["tau"])[:, 0].max() <= 0.5 + 1e-12
+        assert np.abs(answer["tau"])[:, 0].max() <= 0.5 + 1e-12
 
 
 def test_known_efforts_of_the_command_line(console: Console, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_known_efforts_of_the_command_line(console: Console, tmp_path: Path) -> 
     np.savetxt(efforts, rows, delimiter=",", header="t,link2,link1", comments="")
     drive = ("--trajectory", place, "--controller", "pd", "--gains", "20,2", "--modes", "1")
     words = ("simulate", "de-luca-two-link", *drive, "--dt", "0.02", "--json")
-    told = json.loads(console(*words, "--feed-forward", efforts).out)
+    answer = json.loads(console(*words, "--feed-forward", efforts).out)
     ours = supple.simulate(
         MODEL,
         tau=supple.Table(T, TAU),
@@ -187,7 +187,7 @@ def test_known_efforts_of_the_command_line(console: Console, tmp_path: Path) -> 
         trajectory=MOVE,
         dt=0.02,
     )
-    assert np.array(told["q"])[-1, :2] == pytest.approx(ours.theta[-1], abs=1e-4)
+    assert np.array(answer["q"])[-1, :2] == pytest.approx(ours.theta[-1], abs=1e-4)
 
 
 def test_stability_says_stable_or_not_first() -> None:

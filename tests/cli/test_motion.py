@@ -265,8 +265,8 @@ def test_linearize_closes_the_loop_and_draws(console: Console, tmp_path: Path) -
 
 def test_linearize_of_a_mechanism_stands_at_its_start(console: Console) -> None:
     """Without a pose it stood at zero, where a four-bar has other poles and a slide no length."""
-    told = json.loads(console("linearize", "four-bar", "--modes", "1", "--json").out)
-    assert told["q"][0] == pytest.approx(np.radians(60), abs=1e-12)
+    answer = json.loads(console("linearize", "four-bar", "--modes", "1", "--json").out)
+    assert answer["q"][0] == pytest.approx(np.radians(60), abs=1e-12)
 
 
 @pytest.mark.filterwarnings("default")

@@ -35,10 +35,10 @@ def test_shape_takes_columns_by_their_names(
     console: Console, both: tuple[Path, Path], tmp_path: Path
 ) -> None:
     """Reversed columns under the robot's own names were shaped for another pose."""
-    told = [json.loads(console("shape", f, "--robot", ARM, "--json").out) for f in both]
-    assert told[0]["frequency_hz"] == told[1]["frequency_hz"]
+    answers = [json.loads(console("shape", f, "--robot", ARM, "--json").out) for f in both]
+    assert answers[0]["frequency_hz"] == answers[1]["frequency_hz"]
     at_end = supple.modes(supple.load(ARM), [0.6, 0.9], count=1).frequency_hz
-    assert told[1]["frequency_hz"] == pytest.approx(at_end)
+    assert answers[1]["frequency_hz"] == pytest.approx(at_end)
     out = [tmp_path / f"out{k}.csv" for k in (0, 1)]
     for given, place in zip(both, out, strict=True):
         assert console("shape", given, "--robot", ARM, "--out", place).code == 0
@@ -170,9 +170,9 @@ def test_a_short_last_step_changes_no_rate(console: Console, tmp_path: Path, stu
     move = supple.PointToPoint([0.0], [1.0], 0.8, "quintic")
     t = np.append(np.arange(100) / 125, 99 / 125 + stub)
     file = written(tmp_path / "stub.csv", ["q"], move(t)[0], t)
-    told = json.loads(console("shape", file, "--frequency", "7.2", "--json").out)
-    assert told["rate"] == pytest.approx(125, rel=1e-6)
-    assert np.max(told["residual_after"]) < 1e-4
+    answer = json.loads(console("shape", file, "--frequency", "7.2", "--json").out)
+    assert answer["rate"] == pytest.approx(125, rel=1e-6)
+    assert np.max(answer["residual_after"]) < 1e-4
 
 
 @pytest.mark.parametrize(

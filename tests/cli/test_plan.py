@@ -31,8 +31,8 @@ def test_a_jerk_limited_move_is_written(console: Console, tmp_path: Path) -> Non
     assert rows[0, 1:] == pytest.approx([0.0, 0.0])
     assert rows[-1, 1:] == pytest.approx([1.0, 0.5])
     assert rows[-1, 0] == pytest.approx(1.35)
-    told = json.loads(console(*words, "--json").out)
-    assert told["peak_speed"] == pytest.approx([1.0, 0.5], rel=1e-6)
+    answer = json.loads(console(*words, "--json").out)
+    assert answer["peak_speed"] == pytest.approx([1.0, 0.5], rel=1e-6)
 
 
 def test_a_path_under_effort_limits(console: Console, tmp_path: Path) -> None:
@@ -50,17 +50,19 @@ def test_a_path_under_effort_limits(console: Console, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_by_effort_and_calm(console: Console) -> None:
     by = ("--effort-limit", "3,1.5", "--deflection-limit", "0.2")
-    told = json.loads(console("plan", ARM, "--to", "0.3,0.2", "--duration", "3", *by, "--json").out)
-    assert told["duration"] == pytest.approx(3.0)
-    assert told["residual_on_finer_model"] < 0.05 * 0.2  # of the deflection that is allowed
-    assert set(told["used_of_limits"]) == {"effort", "deflection"}
+    answer = json.loads(
+        console("plan", ARM, "--to", "0.3,0.2", "--duration", "3", *by, "--json").out
+    )
+    assert answer["duration"] == pytest.approx(3.0)
+    assert answer["residual_on_finer_model"] < 0.05 * 0.2  # of the deflection that is allowed
+    assert set(answer["used_of_limits"]) == {"effort", "deflection"}
     ran = console("plan", ARM, "--to", "0.3,0.2", "--by", "calm", *LIMITS)
     assert ran.code == 0, ran.err
     assert "by calm" in ran.out
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "sentence"),
     [
         (("--to", "1,0.5", "--by", "magic"), "choose one of effort, calm, jerk, path"),
         (("--to", "1,0.5", "--by", "jerk"), "needs --speed-limit"),
@@ -83,10 +85,10 @@ def test_by_effort_and_calm(console: Console) -> None:
         (("--to", "1,0.5", "--effort-limit", "3", "--search-time", "0.01"), "0.01 s of search"),
     ],
 )
-def test_bad_words(console: Console, words: tuple[str, ...], told: str) -> None:
+def test_bad_words(console: Console, words: tuple[str, ...], sentence: str) -> None:
     ran = console("plan", ARM, *words)
     assert ran.code == 2
-    assert told in ran.err
+    assert sentence in ran.err
     assert "Traceback" not in ran.err
 
 

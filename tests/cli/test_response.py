@@ -9,9 +9,9 @@ def test_response_prints_poles_and_zeros(console, tmp_path):
     assert ran.code == 0
     assert "natural frequencies in the x-y plane in the band" in ran.out
     assert (tmp_path / "bode.png").exists()
-    told = json.loads(console(*words, "--json").out)
-    assert len(told["values"]) == 31
-    assert told["zeros"].keys() == {"tip.y / force.y"}
+    answer = json.loads(console(*words, "--json").out)
+    assert len(answer["values"]) == 31
+    assert answer["zeros"].keys() == {"tip.y / force.y"}
 
 
 def test_bad_words_are_told(console):

@@ -54,9 +54,9 @@ def test_a_number_that_python_refuses_is_refused_with_the_same_sentence() -> Non
     ran = CliRunner().invoke(
         app, ["tolerances", "industrial-3", "--within", "payload.mass=1", "--count", "0"]
     )
-    with pytest.raises(supple.SuppleError) as told:
+    with pytest.raises(supple.SuppleError) as refusal:
         supple.tolerances(supple.load("industrial-3"), {"payload.mass": 1.0}, count=0)
-    assert str(ran.exception) == str(told.value)
+    assert str(ran.exception) == str(refusal.value)
 
 
 def test_every_command_is_in_the_list() -> None:

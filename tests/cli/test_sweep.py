@@ -34,7 +34,7 @@ def test_a_map(console: Console, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("word", "sentence"),
     [
         ("theta.link9=0:1:3", "theta.link9"),
         ("theta.link3", "KEY="),
@@ -43,10 +43,10 @@ def test_a_map(console: Console, tmp_path: Path) -> None:
         ("theta.link3=a,b", "theta.link3"),
     ],
 )
-def test_bad_words(console: Console, word: str, told: str) -> None:
+def test_bad_words(console: Console, word: str, sentence: str) -> None:
     ran = console(*WORDS, word)
     assert (ran.code, ran.out) == (2, "")
-    assert told in ran.err
+    assert sentence in ran.err
 
 
 def test_an_atlas_is_a_page_with_sliders(console: Console, tmp_path: Path) -> None:
@@ -74,12 +74,12 @@ def test_an_odd_grid_passes_through_its_middle() -> None:
 def test_tolerances_print_what_python_returns(console: Console) -> None:
     words = ("tolerances", "industrial-3", "--at", "0,0.7,0.5", "--count", "2")
     ran = console(*words, "--within", "links.link1.section.wall=2e-4", "--json")
-    told = json.loads(ran.out)
+    answer = json.loads(ran.out)
     within = {"links.link1.section.wall": 2e-4}
     found = supple.tolerances(supple.load("industrial-3"), within, theta=[0, 0.7, 0.5], count=2)
-    np.testing.assert_allclose(told["low_hz"], found.low / (2 * np.pi), rtol=1e-12)
-    np.testing.assert_allclose(told["high_hz"], found.high / (2 * np.pi), rtol=1e-12)
-    assert told["monotonic"] == found.monotonic.tolist()
+    np.testing.assert_allclose(answer["low_hz"], found.low / (2 * np.pi), rtol=1e-12)
+    np.testing.assert_allclose(answer["high_hz"], found.high / (2 * np.pi), rtol=1e-12)
+    assert answer["monotonic"] == found.monotonic.tolist()
     table = console(*words, "--within", "links.link1.section.wall=2e-4")
     assert f"{found.high[1] / (2 * np.pi):.5g}" in table.out
     bad = console(*words, "--within", "links.link1.section.wall")
@@ -114,8 +114,8 @@ EVERYWHERE = {
 def test_frequencies_of_planar_arms_say_their_plane(console: Console, command: str) -> None:
     """`stopband` proved 5.9 to 6.3 Hz free of an arm that rings at 6.114 Hz out of its plane."""
     assert "in the x-y plane" in console(command, "industrial-3", *EVERYWHERE[command]).out
-    told = json.loads(console(command, "industrial-3", *EVERYWHERE[command], "--json").out)
-    assert told["plane"] == "x-y"
+    answer = json.loads(console(command, "industrial-3", *EVERYWHERE[command], "--json").out)
+    assert answer["plane"] == "x-y"
 
 
 def test_a_sweep_with_wide_brackets_is_not_certified(console: Console, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_tolerances_in_millimetres_and_per_cent(console: Console) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "sentence"),
     [
         ("payload.mass=20%", "per cent of zero"),
         ("links.link1.section.wall=2kg", "must be in m"),
@@ -36,10 +36,10 @@ def test_tolerances_in_millimetres_and_per_cent(console: Console) -> None:
         ("payload.mass", "write PATH=+-"),
     ],
 )
-def test_faults_are_sentences(console: Console, text: str, told: str) -> None:
+def test_faults_are_sentences(console: Console, text: str, sentence: str) -> None:
     ran = console("tolerances", "industrial-3", "--within", text)
     assert ran.code == 2
-    assert told in ran.err
+    assert sentence in ran.err
     assert "Traceback" not in ran.err
 
 

@@ -12,8 +12,8 @@ def test_the_table_ends_with_its_largest_difference(console):
     assert "Largest difference:" in ran.out
     assert "tip x" in ran.out
     assert "tip z" not in ran.out  # planar: zero on both sides
-    told = json.loads(console("validate", "industrial-3", "--engines", "pinocchio", "--json").out)
-    assert "tip z" in {row["question"] for row in told["rows"]}
+    answer = json.loads(console("validate", "industrial-3", "--engines", "pinocchio", "--json").out)
+    assert "tip z" in {row["question"] for row in answer["rows"]}
 
 
 def test_a_robot_with_loops_is_refused_in_a_sentence(console):

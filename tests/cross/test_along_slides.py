@@ -41,7 +41,7 @@ def mechanism(links: list[dict], **more) -> supple.Robot:
 
 
 @cache
-def made(basis: str = "modes", stiffening: bool = False) -> supple.Model:
+def sleeve_model(basis: str = "modes", stiffening: bool = False) -> supple.Model:
     bases = {"modes": supple.AssumedModes(2), "elements": supple.FiniteElements(2)}
     return supple.build(mechanism([BOOM, JIB]), bases[basis], stiffening=stiffening)
 
@@ -69,7 +69,7 @@ def test_free_frequencies_are_those_of_the_exact_beams():
     """Motors let go: the beam slides under the sleeve, which stays. Elements from above."""
     robot = mechanism([BOOM, JIB])
     theta = [1.2, 0.3]
-    model = made("elements")
+    model = sleeve_model("elements")
     found = supple.modes(robot, theta, count=3, joints="free")
     assert (found.certified, found.rigid_modes) == (True, 2)
     q = model.chain.pose(theta)
@@ -158,7 +158,7 @@ def points(model: supple.Model, q0: np.ndarray, start: float):
 )
 def test_forces_are_those_of_places_seen_over_time(basis, stiffening):
     """Root of the jib, kinetic energy, and the moment in the boom on both sides of the sleeve."""
-    model = made(basis, stiffening)
+    model = sleeve_model(basis, stiffening)
     rng = np.random.default_rng(3)
     n = model.size
     size = np.r_[1, 1, np.full(n - 2, 0.01)]
@@ -213,7 +213,7 @@ def test_forces_are_those_of_places_seen_over_time(basis, stiffening):
 @pytest.mark.slow
 @pytest.mark.parametrize(("basis", "stiffening"), [("modes", False), ("elements", True)])
 def test_energy_is_kept_while_it_slides(basis, stiffening):
-    model = made(basis, stiffening)
+    model = sleeve_model(basis, stiffening)
     q0 = model.chain.pose([1.25, 0.4])
     run = supple.simulate(model, [40.0, 3.0], q0,
                           duration=0.3, method="adams", tolerance=1e-12)  # fmt: skip
@@ -247,13 +247,13 @@ def test_a_closure_along_a_slide_props_it_up():
 
 
 def test_a_length_that_leaves_no_room_for_it_is_refused():
-    model = made("elements")
+    model = sleeve_model("elements")
     with pytest.raises(supple.SuppleError, match=r"must lie between 0.6 m and"):
         supple.simulate(model, q0=model.chain.pose([0.5, 0.0]), duration=0.01)
 
 
 def test_a_drawing_puts_it_where_the_equations_do():
-    model = made("elements")
+    model = sleeve_model("elements")
     run = supple.simulate(model, [5.0, 0.5], model.chain.pose([1.25, 0.4]), duration=0.02)
     found = fields(run, samples=3, points=5)
     for k, t in enumerate(found.t):

@@ -69,7 +69,7 @@ def test_at_rest_it_sags_as_in_statics(name: str, path: PointToPoint) -> None:
 def test_it_is_the_coupled_motion_of_small_deflections() -> None:
     robot = load("five-bar")
     model = build(robot, AssumedModes(1), damping=0.02)
-    led = follow(model, FIVE, dt=2e-3)
+    followed = follow(model, FIVE, dt=2e-3)
     run = simulate(
         model,
         controller=Decoupling(position_gain=4e4, velocity_gain=400),
@@ -80,10 +80,10 @@ def test_it_is_the_coupled_motion_of_small_deflections() -> None:
         dt=2e-3,
     )
     moved = run.tip - forward(robot, run.theta).position
-    size = np.abs(led.moved[:, :3]).max()
-    np.testing.assert_allclose(moved, led.moved[:, :3], atol=0.02 * size)
+    size = np.abs(followed.moved[:, :3]).max()
+    np.testing.assert_allclose(moved, followed.moved[:, :3], atol=0.02 * size)
     np.testing.assert_allclose(
-        run.deflection("left2", 0.5), led.deflection("left2", 0.5)[:, :3], atol=2e-3 * 0.35
+        run.deflection("left2", 0.5), followed.deflection("left2", 0.5)[:, :3], atol=2e-3 * 0.35
     )
 
 
@@ -178,7 +178,7 @@ def test_a_load_that_swings_is_as_simulate_has_it() -> None:
     off = []
     for stiff in (0.1, 1.0):
         model = build(_crane(stiff), AssumedModes(1), stiffening=True)
-        led = follow(model, path, dt=5e-3, after=0.4)
+        followed = follow(model, path, dt=5e-3, after=0.4)
         run = simulate(
             model,
             controller=Decoupling(),
@@ -190,13 +190,13 @@ def test_a_load_that_swings_is_as_simulate_has_it() -> None:
         )
         place = model.coordinates.index("passive.cable")
         swing = run.q[:, [place]]
-        assert led.swing[0] == pytest.approx(swing[0], abs=1e-6)  # from hanging
+        assert followed.swing[0] == pytest.approx(swing[0], abs=1e-6)  # from hanging
         assert np.ptp(swing) > 0.8
-        off.append(float(np.abs(led.swing - swing).max()))
-    bends = np.abs(led.torque - led.rigid_torque).max()
-    np.testing.assert_allclose(led.torque[1:], run.tau[1:], atol=0.04 * bends)
+        off.append(float(np.abs(followed.swing - swing).max()))
+    bends = np.abs(followed.torque - followed.rigid_torque).max()
+    np.testing.assert_allclose(followed.torque[1:], run.tau[1:], atol=0.04 * bends)
     assert off[0] > 50 * off[1]  # ten times stiffer: a hundredth
-    drawn = path_fields(led, 5)
+    drawn = path_fields(followed, 5)
     ends = drawn.p + drawn.L[..., None] * drawn.R[..., 0]
     wide = np.arctan2(*(ends - drawn.p)[:, 4, 1::-1].T)
     down = np.asarray(wide) + np.pi / 2
@@ -268,9 +268,9 @@ def test_elbows_that_pass_each_other_are_one_sentence(end, as_model) -> None:
     robot = load("five-bar")
     path = _five_bar_path(end)
     what = build(robot, AssumedModes(1)) if as_model else robot
-    with pytest.raises(SuppleError, match="singular") as told:
+    with pytest.raises(SuppleError, match="singular") as refusal:
         follow(what, path, step=1e-3)
-    t = float(re.findall(r"t = ([0-9.]+) s", str(told.value))[-1])
+    t = float(re.findall(r"t = ([0-9.]+) s", str(refusal.value))[-1])
     left, right = np.degrees(path(np.array([t]))[0][0])
     assert abs(left - MEETS) < 5
     assert abs(right - (180 - MEETS)) < 5

@@ -72,58 +72,58 @@ def model(beam: str, basis: str, stiffening: bool = False, planar: bool = True) 
     return supple.build(arm(beam, planar), BASES[basis], stiffening=stiffening)
 
 
-def moving(made: supple.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def moving(arm_model: supple.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     # points slide over the kinks of the stretch of stations, places do not show a twist
-    stations = made.robot.links[1].stations is not None
-    kept = [not (stations and ".axial" in name) for name in made.coordinates]
+    stations = arm_model.robot.links[1].stations is not None
+    kept = [not (stations and ".axial" in name) for name in arm_model.coordinates]
     rng = np.random.default_rng(5)
     n = sum(kept)
     size = np.r_[np.ones(3), np.full(n - 3, 5e-3)]
-    size[[".torsion" in name for name in np.array(made.coordinates)[kept]]] = 0.0
-    q, qd, qdd = np.zeros((3, made.size))
+    size[[".torsion" in name for name in np.array(arm_model.coordinates)[kept]]] = 0.0
+    q, qd, qdd = np.zeros((3, arm_model.size))
     for part in (q, qd, qdd):
         part[kept] = rng.normal(size=n) * size
     q[1] = 1.3
     return q, 0.7 * qd, qdd
 
 
-def value(made: supple.Model, output: supple.Output, at: tuple) -> np.ndarray:
-    return evaluator(made, output)(*at, np.zeros(6))[0]
+def value(arm_model: supple.Model, output: supple.Output, at: tuple) -> np.ndarray:
+    return evaluator(arm_model, output)(*at, np.zeros(6))[0]
 
 
-def root(made: supple.Model, q: np.ndarray, link: str) -> tuple[np.ndarray, np.ndarray]:
+def root(arm_model: supple.Model, q: np.ndarray, link: str) -> tuple[np.ndarray, np.ndarray]:
     """Place and axes of a link's root, base axes."""
 
     def make() -> ca.Function:
-        x = ca.SX.sym("q", made.size)
-        p, R, _ = made.functions.laws.frames(ca.vertsplit(x))[made.chain.index(link)]
+        x = ca.SX.sym("q", arm_model.size)
+        p, R, _ = arm_model.functions.laws.frames(ca.vertsplit(x))[arm_model.chain.index(link)]
         return ca.Function("root", [x], [ca.vertcat(*p), ca.vertcat(*(ca.horzcat(*r) for r in R))])
 
-    p, R = made.functions.cached(("root", link), make)(q)
+    p, R = arm_model.functions.cached(("root", link), make)(q)
     return p.full()[:, 0], R.full()
 
 
-def placed(made: supple.Model, q: np.ndarray, link: str, fraction: float) -> np.ndarray:
+def placed(arm_model: supple.Model, q: np.ndarray, link: str, fraction: float) -> np.ndarray:
     """The place of a point of a link's axis, base axes."""
-    p, R = root(made, q, link)
+    p, R = root(arm_model, q, link)
     length = q[1] if link == "boom" else 0.8
     along = np.array([fraction * length, 0.0, 0.0])
-    return p + R @ (along + made.deflection_at(q, link, fraction))
+    return p + R @ (along + arm_model.deflection_at(q, link, fraction))
 
 
-def attitude(made: supple.Model, q: np.ndarray, link: str, fraction: float) -> np.ndarray:
+def attitude(arm_model: supple.Model, q: np.ndarray, link: str, fraction: float) -> np.ndarray:
     """The axes of a section, base axes: R_z(v') R_y(-w'), slopes by differences along the link."""
     length = q[1] if link == "boom" else 0.8
     h = 1e-2 if fraction + 8e-2 < 1 else -1e-2  # one-sided, of eighth order
     c = [-761 / 280, 8, -14, 56 / 3, -35 / 2, 56 / 5, -14 / 3, 8 / 7, -1 / 8]
-    v = np.array([made.deflection_at(q, link, fraction + k * h) for k in range(9)])
+    v = np.array([arm_model.deflection_at(q, link, fraction + k * h) for k in range(9)])
     _, z, y = (np.array(c) @ v) / (h * length)
     Rz = np.array([[np.cos(z), -np.sin(z), 0], [np.sin(z), np.cos(z), 0], [0, 0, 1]])
     Ry = np.array([[np.cos(y), 0, -np.sin(y)], [0, 1, 0], [np.sin(y), 0, np.cos(y)]])
-    return root(made, q, link)[1] @ Rz @ Ry
+    return root(arm_model, q, link)[1] @ Rz @ Ry
 
 
-def seen(made: supple.Model, at: tuple, where) -> tuple[np.ndarray, np.ndarray]:
+def seen(arm_model: supple.Model, at: tuple, where) -> tuple[np.ndarray, np.ndarray]:
     """Place now and acceleration of `where(q)`, by its places at nine instants."""
     q, qd, qdd = at
     t = H * np.arange(-4, 5)
@@ -131,15 +131,15 @@ def seen(made: supple.Model, at: tuple, where) -> tuple[np.ndarray, np.ndarray]:
     return places[4], DIFFERENCE @ places / H**2
 
 
-def material(made: supple.Model, at: tuple, fraction: float):
+def material(arm_model: supple.Model, at: tuple, fraction: float):
     """Where the point of the boom is that is at a fraction of its free length now."""
     back = (1 - fraction) * at[0][1]  # from the far end
-    return lambda q: placed(made, q, "boom", 1 - back / q[1])
+    return lambda q: placed(arm_model, q, "boom", 1 - back / q[1])
 
 
-def density(made: supple.Model, x: float) -> float:
+def density(arm_model: supple.Model, x: float) -> float:
     """Mass per length of the boom (kg/m), x m from its inner end."""
-    if made.robot.links[1].stations is None:
+    if arm_model.robot.links[1].stations is None:
         return 5.0
     height, width, wall = box(x)
     area = height * width - (height - 2 * wall) * (width - 2 * wall)
@@ -176,7 +176,7 @@ def quadrature(edges: list[float]) -> list[tuple[float, float]]:
     return found
 
 
-def outer(made: supple.Model, at: tuple, fraction: float) -> tuple[np.ndarray, np.ndarray]:
+def outer(arm_model: supple.Model, at: tuple, fraction: float) -> tuple[np.ndarray, np.ndarray]:
     """Force and moment about a section of the boom that keep what lies beyond it moving."""
     q = at[0]
     free_length = q[1]
@@ -188,41 +188,41 @@ def outer(made: supple.Model, at: tuple, fraction: float) -> tuple[np.ndarray, n
     # Point masses, each with its place as a function of q: boom, its tip, jib, payload
     masses = []
     for s, weight in beam_points:
-        mass = density(made, hidden + s * free_length) * free_length * weight
-        masses.append((mass, material(made, at, s)))
-    com = COM * [1, 1, 0 if made.robot.planar else 1]
+        mass = density(arm_model, hidden + s * free_length) * free_length * weight
+        masses.append((mass, material(arm_model, at, s)))
+    com = COM * [1, 1, 0 if arm_model.robot.planar else 1]
 
     def tip_place(q):
-        return placed(made, q, "boom", 1.0) + attitude(made, q, "boom", 1.0) @ com
+        return placed(arm_model, q, "boom", 1.0) + attitude(arm_model, q, "boom", 1.0) @ com
 
     masses.append((TIP, tip_place))
     for s, weight in quadrature([0, 0.5, 1]):
-        masses.append((2 * 0.8 * weight, lambda q, s=s: placed(made, q, "jib", s)))
-    masses.append((PAYLOAD, lambda q: placed(made, q, "jib", 1.0)))
+        masses.append((2 * 0.8 * weight, lambda q, s=s: placed(arm_model, q, "jib", s)))
+    masses.append((PAYLOAD, lambda q: placed(arm_model, q, "jib", 1.0)))
 
     force = np.zeros(3)
     moment = np.zeros(3)
-    centre = placed(made, q, "boom", fraction)
-    gravity = np.array(made.robot.gravity)
+    centre = placed(arm_model, q, "boom", fraction)
+    gravity = np.array(arm_model.robot.gravity)
     for mass, where in masses:
-        place, acceleration = seen(made, at, where)
+        place, acceleration = seen(arm_model, at, where)
         share = mass * (acceleration - gravity)
         force += share
         moment += np.cross(place - centre, share)
 
-    if not made.robot.planar and made.robot.links[1].stations is not None:
+    if not arm_model.robot.planar and arm_model.robot.links[1].stations is not None:
         polar = 0.0
         for s, weight in beam_points:
             polar += polar_inertia(hidden + s * free_length) * free_length * weight
-        moment += spin_moment(made, at, polar)
+        moment += spin_moment(arm_model, at, polar)
     return force, moment
 
 
-def spin_moment(made: supple.Model, at: tuple, polar: float) -> np.ndarray:
+def spin_moment(arm_model: supple.Model, at: tuple, polar: float) -> np.ndarray:
     """Moment that spins the sections about the boom's own x, along which it does not twist."""
     q, qd, qdd = at
     instants = H * np.arange(-4, 5)
-    axes = np.array([root(made, q + qd * t + qdd * t * t / 2, "boom")[1] for t in instants])
+    axes = np.array([root(arm_model, q + qd * t + qdd * t * t / 2, "boom")[1] for t in instants])
     R = axes[4]
     first_derivative = np.tensordot(FIRST / H, axes, 1)
     second_derivative = np.tensordot(DIFFERENCE / H**2, axes, 1)
@@ -247,14 +247,14 @@ CASES = [
 
 @pytest.mark.parametrize(("beam", "basis", "stiffening", "planar"), CASES)
 def test_the_load_on_a_section_balances_what_lies_beyond(beam, basis, stiffening, planar):
-    made = model(beam, basis, stiffening, planar)
+    arm_model = model(beam, basis, stiffening, planar)
     fraction = 0.3
-    at = moving(made)
-    force, moment = outer(made, at, fraction)
-    axes = attitude(made, at[0], "boom", fraction)
+    at = moving(arm_model)
+    force, moment = outer(arm_model, at, fraction)
+    axes = attitude(arm_model, at[0], "boom", fraction)
     force = force @ axes
     moment = moment @ axes
-    found = value(made, supple.Moment("boom", fraction), at)
+    found = value(arm_model, supple.Moment("boom", fraction), at)
     np.testing.assert_allclose(found, -moment, rtol=0, atol=1e-9 * np.abs(moment).max())
     if beam == "stations":
         # A box: bending and the axial force at its corner, Bredt's shear
@@ -267,43 +267,43 @@ def test_the_load_on_a_section_balances_what_lies_beyond(beam, basis, stiffening
         sigma = abs(force[0]) / area
         sigma += abs(moment[2]) * height / 2 / I_z + abs(moment[1]) * width / 2 / I_y
         tau = moment[0] / (2 * (height - wall) * (width - wall) * wall)
-        stress = value(made, supple.Stress("boom", fraction), at)[0]
+        stress = value(arm_model, supple.Stress("boom", fraction), at)[0]
         assert stress == pytest.approx(np.sqrt(sigma**2 + 3 * tau**2), rel=1e-9)
 
 
 @pytest.mark.parametrize(("beam", "basis", "stiffening", "planar"), CASES[:4])
 def test_acceleration_and_spin_are_those_of_the_material(beam, basis, stiffening, planar):
-    made = model(beam, basis, stiffening, planar)
+    arm_model = model(beam, basis, stiffening, planar)
     fraction = 0.4
-    at = moving(made)
+    at = moving(arm_model)
     q, qd, qdd = at
-    _, wanted = seen(made, at, material(made, at, fraction))
-    found = value(made, supple.Acceleration("boom", fraction), at)
+    _, wanted = seen(arm_model, at, material(arm_model, at, fraction))
+    found = value(arm_model, supple.Acceleration("boom", fraction), at)
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
-    axes = attitude(made, q, "boom", fraction)
-    read = value(made, supple.Accelerometer("boom", fraction), at)
-    felt = (wanted - made.robot.gravity) @ axes
+    axes = attitude(arm_model, q, "boom", fraction)
+    read = value(arm_model, supple.Accelerometer("boom", fraction), at)
+    felt = (wanted - arm_model.robot.gravity) @ axes
     np.testing.assert_allclose(read, felt, rtol=0, atol=1e-8 * np.abs(felt).max())
     # spin: R' dR/dt of the same piece of material, by differences of eighth order
     back = (1 - fraction) * q[1]
     t = H * np.arange(-4, 5)
     each = [q + qd * s + qdd * s * s / 2 for s in t]
-    turned = np.array([attitude(made, x, "boom", 1 - back / x[1]) for x in each])
+    turned = np.array([attitude(arm_model, x, "boom", 1 - back / x[1]) for x in each])
     W = axes.T @ np.tensordot(FIRST / H, turned, 1)
-    spin = value(made, supple.Gyroscope("boom", fraction), at)
+    spin = value(arm_model, supple.Gyroscope("boom", fraction), at)
     np.testing.assert_allclose(spin, [W[2, 1], W[0, 2], W[1, 0]], atol=1e-8 * np.abs(W).max())
 
 
 @pytest.mark.parametrize(("beam", "basis"), [("uniform", "modes"), ("stations", "elements")])
 def test_a_strain_is_the_curvature_of_the_bent_beam(beam, basis):
     """v'' of the deflections, by differences of eighth order along the boom."""
-    made = model(beam, basis)
-    q = moving(made)[0]
+    arm_model = model(beam, basis)
+    q = moving(arm_model)[0]
     for fraction in (0.2, 0.75):
         h = 2e-2
-        v = [made.deflection_at(q, "boom", fraction + k * h)[1] for k in range(-4, 5)]
+        v = [arm_model.deflection_at(q, "boom", fraction + k * h)[1] for k in range(-4, 5)]
         bent = DIFFERENCE @ v / (h * q[1]) ** 2
-        found = value(made, supple.Strain("boom", fraction, 0.02), (q, 0 * q, 0 * q))
+        found = value(arm_model, supple.Strain("boom", fraction, 0.02), (q, 0 * q, 0 * q))
         assert found[0] == pytest.approx(0.02 * bent, rel=1e-8)
 
 
@@ -331,8 +331,8 @@ def test_at_rest_they_are_those_of_a_cantilever():
     wanted = {"m": [0, 0, M], "e": M / (2e11 * I) * 0.02, "s": abs(M) * 0.025 / I}
     outputs = {"m": supple.Moment("boom", f), "e": supple.Strain("boom", f, 0.02),
                "s": supple.Stress("boom", f)}  # fmt: skip
-    made = supple.build(robot, supple.FiniteElements(2, "quintic"))
-    run = supple.simulate(made, q0="static", theta0=[l], duration=1e-4, outputs=outputs)
+    arm_model = supple.build(robot, supple.FiniteElements(2, "quintic"))
+    run = supple.simulate(arm_model, q0="static", theta0=[l], duration=1e-4, outputs=outputs)
     along = supple.follow(robot, supple.PointToPoint([l], [l + 1e-9], 0.05),
                           outputs=outputs)  # fmt: skip
     for name, value_ in wanted.items():
@@ -345,14 +345,15 @@ def test_at_rest_they_are_those_of_a_cantilever():
         if name != "e":  # its cubic elements bend less truly than they carry
             np.testing.assert_allclose(along.outputs[name][0], value_, atol=100 * size)
     # the slope of the strain by the tip's force: -(l - x) c / EI
-    slope = supple.linearize(made, run.q[0], outputs=[outputs["e"], outputs["m"]],
+    slope = supple.linearize(arm_model, run.q[0], outputs=[outputs["e"], outputs["m"]],
                              inputs=("tau", "tip force"))  # fmt: skip
     assert np.isfinite(slope.C).all()
     h = 1e-6
-    for k in range(made.size):
-        step = np.eye(made.size)[k] * h
+    for k in range(arm_model.size):
+        step = np.eye(arm_model.size)[k] * h
         pair = [
-            value(made, outputs["e"], (run.q[0] + s * step, 0 * step, 0 * step)) for s in (1, -1)
+            value(arm_model, outputs["e"], (run.q[0] + s * step, 0 * step, 0 * step))
+            for s in (1, -1)
         ]
         assert slope.C[0, k] == pytest.approx((pair[0] - pair[1])[0] / (2 * h), rel=1e-6, abs=1e-9)
 
@@ -363,10 +364,10 @@ def test_with_stations_the_load_at_rest_is_that_of_statics():
     theta = [0.3, 1.4, -0.5]
     outputs = {"m": supple.Moment("boom", 0.25), "s": supple.Stress("boom", 0.25)}
     rest = supple.statics(robot, theta, outputs=outputs).outputs
-    made = supple.build(robot, supple.FiniteElements(2))
-    q = supple.simulate(made, q0="static", theta0=theta, duration=1e-4).q[0]
+    arm_model = supple.build(robot, supple.FiniteElements(2))
+    q = supple.simulate(arm_model, q0="static", theta0=theta, duration=1e-4).q[0]
     for name, output in outputs.items():  # the arms of these loads move with the sag, 1e-8
-        found = value(made, output, (q, 0 * q, 0 * q))
+        found = value(arm_model, output, (q, 0 * q, 0 * q))
         np.testing.assert_allclose(found, rest[name], rtol=1e-7)
 
 

@@ -69,11 +69,11 @@ def check(model: supple.Model, seed: int, T: float) -> None:
     tight = simulate(model, table, method="adams", tolerance=1e-11, **given)
     plain = simulate(model, table, **given)
     for form in (law, lambda t, q, qd: law(t)):
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as shown:
             warnings.simplefilter("always")
             run = simulate(model, form, **given)
         worst = max(1e-3, 3 * off(model, plain, tight))  # what rk4 makes of it by itself
-        assert told or off(model, run, tight) < worst, (run.step, off(model, run, tight))
+        assert shown or off(model, run, tight) < worst, (run.step, off(model, run, tight))
 
 
 @pytest.mark.parametrize("seed", range(7))

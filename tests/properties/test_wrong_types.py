@@ -32,7 +32,7 @@ def test_the_walk_can_fail() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "sentence"),
     [
         (lambda: supple.Link(lenght=1), "Link: unknown key 'lenght': did you mean 'length'?"),
         (
@@ -64,10 +64,10 @@ def test_the_walk_can_fail() -> None:
         (lambda: supple.loads("name: \ud800"), "lone surrogate"),
     ],
 )
-def test_the_sentence_says_what_to_give(given: object, told: str) -> None:
+def test_the_sentence_says_what_to_give(given: object, sentence: str) -> None:
     with pytest.raises(supple.SuppleError) as caught:
         given()  # type: ignore[operator]
-    assert told in str(caught.value)
+    assert sentence in str(caught.value)
 
 
 def test_checks_keep_the_callers_values() -> None:

@@ -70,9 +70,9 @@ def test_a_model_without_torsion_is_told() -> None:
 def test_torsion_left_out_is_told_where_only_another_pose_shows_it() -> None:
     """Stretched out nothing twists. Across, the tip's sag under P is P L^3 (2/3 EI + 1/GJ)."""
     straight = bent_arm().with_("links.two.joint.mount.rpy", [0, 0, 0])
-    with pytest.warns(supple.ModelWarning, match=r"torsion=1\) \(model.check\(theta\)\)") as told:
+    with pytest.warns(supple.ModelWarning, match=r"torsion=1\) \(model.check\(theta\)\)") as shown:
         model = supple.build(straight, AssumedModes(2, torsion=0))
-    assert len(told) == 1
+    assert len(shown) == 1
     assert model.check().good
     tube = supple.Tube(shape="tube", diameter=0.05, wall=0.002)
     EI = 70e9 * tube.constants()[1]

@@ -159,10 +159,10 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize("case", ASKED)
 def test_bad_argument(case: str) -> None:
-    ask, told = ASKED[case]
+    ask, sentence = ASKED[case]
     with pytest.raises(supple.SuppleError) as caught:
         ask()
-    assert told in str(caught.value)
+    assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -178,7 +178,7 @@ def test_reduced_elements_of_a_parallelogram() -> None:
 SCHEME = generalised_alpha(0.8)
 
 
-def led(robot: supple.DeltaRobot, path: supple.Trajectory, dt: float) -> supple.Response:
+def run_along(robot: supple.DeltaRobot, path: supple.Trajectory, dt: float) -> supple.Response:
     """The coupled robot with its motors on the path: what Decoupling does when started there.
 
     By the same steps of the same scheme as the linear one, so that these do not tell them apart.
@@ -197,7 +197,7 @@ def test_every_kind_along_a_path(changes: dict) -> None:
     """Small elastic motion, coupled and kineto-elasto, apart by second-order terms."""
     robot = stiff(300, KUO.with_(changes))
     path = supple.InvertedU()
-    coupled = led(robot, path, 8e-3)
+    coupled = run_along(robot, path, 8e-3)
     linear = follow(robot, path, elements=1, step=8e-3, scheme=SCHEME)
     moved = coupled.position - path(coupled.t)[0]
     size = np.abs(linear.moved[:, :3]).max()
@@ -211,7 +211,7 @@ def test_small_elastic_motion_is_the_kineto_elasto_one() -> None:
     off = []
     for factor in (1e2, 1e3):
         robot = stiff(factor)
-        coupled = led(robot, path, 4e-3)
+        coupled = run_along(robot, path, 4e-3)
         linear = follow(robot, path, elements=1, step=4e-3, scheme=SCHEME)
         moved = coupled.position - path(coupled.t)[0]
         size = np.abs(linear.moved[:, :3]).max()

@@ -258,7 +258,7 @@ def test_damage_without_a_seal_is_met_by_a_process_of_its_own(
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "sentence"),
     [
         ({"basis": "{"}, "does not describe a run"),
         ({"basis": '{"kind": "fairy"}'}, "does not describe a run"),
@@ -271,11 +271,11 @@ def test_damage_without_a_seal_is_met_by_a_process_of_its_own(
     ],
 )
 def test_attributes_that_describe_no_run(
-    tmp_path: Path, run: supple.Response, change: dict[str, str], told: str
+    tmp_path: Path, run: supple.Response, change: dict[str, str], sentence: str
 ) -> None:
     changed = run.to_xarray().assign_attrs(change)
     data.write_dataset(changed, tmp_path / "odd.nc")
-    with pytest.raises(SuppleError, match=told):
+    with pytest.raises(SuppleError, match=sentence):
         supple.load_response(tmp_path / "odd.nc")
 
 

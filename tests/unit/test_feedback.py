@@ -376,7 +376,7 @@ def test_gauges_of_a_cylinder_are_asked_for() -> None:
 
 @pytest.mark.parametrize("design", [supple.observer, supple.lqg])
 @pytest.mark.parametrize(
-    ("name", "theta", "output", "told"),
+    ("name", "theta", "output", "sentence"),
     [
         ("de-luca-two-link", [0.0, 0.0], supple.Strain("link1", 0.0, 1e-3), "not measured"),
         # along the straight arm the tip's place shows one of two joints: a pole of +1e-6 was given
@@ -385,11 +385,11 @@ def test_gauges_of_a_cylinder_are_asked_for() -> None:
     ],
 )
 def test_what_cannot_be_observed_is_told_in_the_words_of_the_robot(
-    design, name, theta, output, told
+    design, name, theta, output, sentence
 ):
     """It quoted LAPACK: "Reordering of (A, B) failed"."""
     model = supple.build(supple.load(name), supple.AssumedModes(1))
-    with pytest.raises(supple.SuppleError, match=told) as problem:
+    with pytest.raises(supple.SuppleError, match=sentence) as problem:
         design(model, theta, [output])
     assert not re.search(r"\(A, B\)|finite solution|Schur|SVD", str(problem.value))
 

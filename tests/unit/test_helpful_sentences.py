@@ -164,9 +164,9 @@ def test_a_law_for_something_else_says_what_to_do() -> None:
 )
 def test_a_trajectory_file_is_named_once(tmp_path: Path, text: str, sentence: str) -> None:
     (tmp_path / "moves.csv").write_text(text)
-    with pytest.raises(SuppleError, match=sentence) as told:
+    with pytest.raises(SuppleError, match=sentence) as refusal:
         supple.load_trajectory(tmp_path / "moves.csv")
-    assert str(told.value).count("moves.csv") == 1
+    assert str(refusal.value).count("moves.csv") == 1
 
 
 def test_a_misspelt_path_with_a_unit() -> None:

@@ -49,10 +49,10 @@ DRAWINGS = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), DRAWINGS.values(), ids=DRAWINGS)
-def test_drawings(tmp_path: Path, text: str, told: str) -> None:
+@pytest.mark.parametrize(("text", "sentence"), DRAWINGS.values(), ids=DRAWINGS)
+def test_drawings(tmp_path: Path, text: str, sentence: str) -> None:
     (tmp_path / "a.dxf").write_text(text, encoding="utf-8")
-    with pytest.raises(supple.SuppleError, match=told):
+    with pytest.raises(supple.SuppleError, match=sentence):
         supple.load_profile(tmp_path / "a.dxf")
 
 
@@ -105,12 +105,12 @@ TRAJECTORIES = {
 
 @pytest.mark.parametrize("name", TRAJECTORIES)
 def test_trajectories(tmp_path: Path, name: str) -> None:
-    text, told = TRAJECTORIES[name]
+    text, sentence = TRAJECTORIES[name]
     if name.endswith(".mcap"):
         pytest.importorskip("mcap")
     if "\0" not in name:
         (tmp_path / name).write_bytes(text.encode("utf-8"))
-    with pytest.raises(supple.SuppleError, match=told):
+    with pytest.raises(supple.SuppleError, match=sentence):
         read_joint_trajectory(tmp_path / name)
 
 
@@ -184,17 +184,17 @@ def test_a_text_recording_takes_little_more_memory_than_its_numbers(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "sentence"),
     [
         (b"t,a\n0," + b"1" * 2_000_000, "line 2 is longer than 1,000,000 characters"),
         (b"\0" * 100_000, "neither text nor a known format"),
         ("t,a\n0,1\n".encode("utf-16"), "neither text nor a known format"),
     ],
 )
-def test_recordings_that_are_no_tables(tmp_path: Path, content: bytes, told: str) -> None:
+def test_recordings_that_are_no_tables(tmp_path: Path, content: bytes, sentence: str) -> None:
     place = tmp_path / "a.csv"
     place.write_bytes(content)
-    with pytest.raises(supple.SuppleError, match=told):
+    with pytest.raises(supple.SuppleError, match=sentence):
         supple.resonances(place)
 
 

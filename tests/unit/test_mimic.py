@@ -189,8 +189,8 @@ FAULTS = {
 
 @pytest.mark.parametrize("key", FAULTS)
 def test_faults_are_sentences(key):
-    joint, told = FAULTS[key]
-    with pytest.raises(supple.RobotError, match=told):
+    joint, sentence = FAULTS[key]
+    with pytest.raises(supple.RobotError, match=sentence):
         arm().with_("links.c.joint", joint)
 
 
@@ -293,7 +293,7 @@ def test_one_motor_of_a_loop_may_lead_the_other():
 
 
 @pytest.mark.parametrize(
-    ("joint", "told"),
+    ("joint", "sentence"),
     [
         ({"mimic": {"joint": "left2"}}, "'left2', which has no motor"),
         ({"mimic": {"joint": "left"}, "passive": True}, "without the key passive"),
@@ -302,8 +302,8 @@ def test_one_motor_of_a_loop_may_lead_the_other():
         ({"mimic": {"joint": "left"}, "type": "universal"}, "mimic is for revolute and prismatic"),
     ],
 )
-def test_faults_in_mechanisms_are_sentences(joint, told):
-    with pytest.raises(supple.RobotError, match=told):
+def test_faults_in_mechanisms_are_sentences(joint, sentence):
+    with pytest.raises(supple.RobotError, match=sentence):
         supple.load("five-bar").with_("links.right.joint", joint)
 
 

@@ -139,9 +139,9 @@ def test_no_section_gets_a_sentence(section: dict[str, object], said: str) -> No
 
 
 def test_the_angle_told_turns_the_outline_upright() -> None:
-    with pytest.raises(supple.RobotError, match="turn its corners by") as told:
+    with pytest.raises(supple.RobotError, match="turn its corners by") as refusal:
         Profile(outline=[[0, 0], [0.3, 0], [0, 0.2]])
-    a = math.radians(float(str(told.value).split("turn its corners by ")[1].split(" deg")[0]))
+    a = math.radians(float(str(refusal.value).split("turn its corners by ")[1].split(" deg")[0]))
     turn = np.array([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]])
     outline = np.array([[0, 0], [0.3, 0], [0, 0.2]]) @ turn.T
     assert abs(moments(tuple(map(tuple, outline.tolist()))).I_yz) < 1e-4 * 0.03 * 0.02

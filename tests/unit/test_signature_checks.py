@@ -45,7 +45,7 @@ def asked(
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "sentence"),
     [
         ({"count": 10}, "count is 10: give a whole number from 1 to 9"),
         ({"count": None}, "count is None: give a whole number from 1 to 9"),
@@ -56,10 +56,10 @@ def asked(
         ({"count": 1, "limits": -1}, "limits is -1: give a number that is not negative"),
     ],
 )
-def test_an_annotation_is_a_check(given: dict[str, Any], told: str) -> None:
+def test_an_annotation_is_a_check(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(supple.SuppleError) as caught:
         asked(**given)
-    assert told in str(caught.value)
+    assert sentence in str(caught.value)
 
 
 def test_arguments_by_place_and_what_asks_nothing() -> None:

@@ -52,7 +52,7 @@ def test_motions_follow_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("robot", "path", "told"),
+    ("robot", "path", "sentence"),
     [
         ("four-bar", PATH, "four-bar has 1 motor for 2 coordinates of its tip"),
         ("five-bar", supple.InvertedU(), "path must be a Trajectory of x, y, such as"),
@@ -61,8 +61,8 @@ def test_motions_follow_them() -> None:
         ("kuo-delta", PATH, "path must be a Trajectory of x, y, z"),
     ],
 )
-def test_what_cannot_be_led_is_told(robot: str, path: supple.Trajectory, told: str) -> None:
-    with pytest.raises(supple.SuppleError, match=told):
+def test_what_cannot_be_led_is_told(robot: str, path: supple.Trajectory, sentence: str) -> None:
+    with pytest.raises(supple.SuppleError, match=sentence):
         supple.PlatformPath(supple.load(robot), path)
 
 

@@ -298,10 +298,10 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_get_a_sentence(write, name):
     text, sentence = HOSTILE[name]
-    with pytest.raises(supple.SuppleError) as told:
+    with pytest.raises(supple.SuppleError) as refusal:
         quiet(write(text))
-    assert sentence in str(told.value)
-    assert len(str(told.value).splitlines()) <= 2
+    assert sentence in str(refusal.value)
+    assert len(str(refusal.value).splitlines()) <= 2
 
 
 @pytest.mark.parametrize(

@@ -286,6 +286,6 @@ def test_identifiers() -> None:
     ],
 )
 def test_bad_input_is_one_sentence(options: dict, words: str, tmp_path: Path) -> None:
-    with pytest.raises(supple.SuppleError, match=words) as told:
+    with pytest.raises(supple.SuppleError, match=words) as refusal:
         supple.export("de-luca-two-link", path=tmp_path, **options)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refusal.value)

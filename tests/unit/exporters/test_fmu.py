@@ -106,17 +106,17 @@ def test_damping_factor(tmp_path: Path) -> None:
 
 def instance(path: Path, folder: Path) -> FMU2Slave:
     description = fmpy.read_model_description(str(path))
-    made = FMU2Slave(
+    slave = FMU2Slave(
         guid=description.guid,
         unzipDirectory=str(folder),
         modelIdentifier=description.coSimulation.modelIdentifier,
         instanceName="one",
     )
-    made.instantiate()
-    made.setupExperiment(startTime=0.0)
-    made.enterInitializationMode()
-    made.exitInitializationMode()
-    return made
+    slave.instantiate()
+    slave.setupExperiment(startTime=0.0)
+    slave.enterInitializationMode()
+    slave.exitInitializationMode()
+    return slave
 
 
 def test_states_are_saved_and_restored(deluca, tmp_path: Path) -> None:

@@ -72,10 +72,12 @@ def test_a_scheduler_that_is_killed(tmp_path: Path, capfd: pytest.CaptureFixture
 
         killer = threading.Thread(target=kill_in_mid_run)
         killer.start()
-        with pytest.raises(supple.SuppleError, match=r"lost before all .* goes on where") as told:
+        with pytest.raises(
+            supple.SuppleError, match=r"lost before all .* goes on where"
+        ) as refusal:
             ask(address, out=folder, chunk=40)
         killer.join()
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refusal.value)
     assert "Traceback" not in "".join(capfd.readouterr())
     robot = supple.load("industrial-3")
     found = supple.sweep(robot, "modes", OVER, out=folder, chunk=40, scheduler="serial")

@@ -15,7 +15,7 @@ import supple
 from supple.studies.design.fingerprint import fingerprint
 
 
-def made(text: str, name: str = "study") -> Any:
+def function_from(text: str, name: str = "study") -> Any:
     """A function of a module of the user, from its text."""
     space: dict[str, Any] = {"__name__": "users_module", "np": np, "supple": supple}
     exec(textwrap.dedent(text), space)
@@ -185,9 +185,9 @@ CHANGES = {
 @pytest.mark.parametrize("what", CHANGES)
 def test_what_changes_the_answer_changes_the_fingerprint(what: str) -> None:
     text, (one, other) = CHANGES[what]
-    first = fingerprint(made(text.format(one)))
-    assert first == fingerprint(made(text.format(one)))
-    assert first != fingerprint(made(text.format(other)))
+    first = fingerprint(function_from(text.format(one)))
+    assert first == fingerprint(function_from(text.format(one)))
+    assert first != fingerprint(function_from(text.format(other)))
 
 
 def test_a_changed_study_is_not_answered_from_the_folder(tmp_path: Path) -> None:
@@ -195,12 +195,16 @@ def test_a_changed_study_is_not_answered_from_the_folder(tmp_path: Path) -> None
     robot = supple.load("industrial-3")
     over = {"theta.link2": [0.0, 1.0]}
     folder = tmp_path / "kept"
-    first = supple.sweep(robot, made(text.format(one)), over, out=folder, scheduler="serial")
-    again = supple.sweep(robot, made(text.format(one)), over, out=folder, scheduler="serial")
+    first = supple.sweep(
+        robot, function_from(text.format(one)), over, out=folder, scheduler="serial"
+    )
+    again = supple.sweep(
+        robot, function_from(text.format(one)), over, out=folder, scheduler="serial"
+    )
     assert (first["value"] == 4.0).all()
     assert (again["value"] == 4.0).all()
     with pytest.raises(supple.SuppleError, match="another question"):
-        supple.sweep(robot, made(text.format(other)), over, out=folder, scheduler="serial")
+        supple.sweep(robot, function_from(text.format(other)), over, out=folder, scheduler="serial")
 
 
 IMPORTS = [
@@ -223,11 +227,11 @@ def test_a_helper_that_is_imported_inside_the_function(
         )
         sys.modules.pop("helping_module", None)
         importlib.invalidate_caches()
-        found.add(fingerprint(made(f"def study(robot, theta):\n    {line}\n")))
+        found.add(fingerprint(function_from(f"def study(robot, theta):\n    {line}\n")))
     sys.modules.pop("helping_module", None)
     assert len(found) == 2
     missing = "def study(robot, theta):\n    import no_such_module_of_mine as m\n    return m.x\n"
-    assert fingerprint(made(missing)) == fingerprint(made(missing))
+    assert fingerprint(function_from(missing)) == fingerprint(function_from(missing))
 
 
 def test_a_module_of_a_package_that_is_imported_inside_the_function(
@@ -238,7 +242,7 @@ def test_a_module_of_a_package_that_is_imported_inside_the_function(
     (tmp_path / "helping_package").mkdir()
     (tmp_path / "helping_package" / "__init__.py").write_text("")
     (tmp_path / "helping_package" / "inner.py").write_text("def helper(x):\n    return 3 * x\n")
-    study = made(
+    study = function_from(
         "def study(robot, theta):\n    from helping_package import inner\n"
         "    return inner.helper(2)\n"
     )
@@ -259,7 +263,7 @@ class Called:
 @pytest.mark.parametrize("scheduler", ["serial", "threads"])
 def test_studies_that_have_no_name_of_their_own(tmp_path: Path, scheduler: str) -> None:
     robot = supple.load("industrial-3")
-    study = made("def study(scale, robot, theta):\n    return scale * 2.0\n")
+    study = function_from("def study(scale, robot, theta):\n    return scale * 2.0\n")
     over = {"theta.link2": [0.0, 1.0]}
     for scale, folder in ((1.0, "one"), (2.0, "two")):
         asked = {"out": tmp_path / folder, "scheduler": scheduler}
@@ -277,7 +281,7 @@ def test_partial_functions_and_functions_that_call_themselves() -> None:
     def study(robot, theta, n=3):
         return {} if n == 0 else study(robot, theta, n - 1)
     """
-    assert fingerprint(made(text.format(1))) != fingerprint(made(text.format(2)))
+    assert fingerprint(function_from(text.format(1))) != fingerprint(function_from(text.format(2)))
     looped: list[Any] = [1]
     looped.append(looped)
     assert fingerprint(looped)

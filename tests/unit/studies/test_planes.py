@@ -66,9 +66,9 @@ def test_table_and_document_say_so(tmp_path) -> None:
     file.write_text(json.dumps({"supple": 1, "architecture": "serial", **FLAT}))
     table = CliRunner().invoke(app, ["modes", str(file), "--count", "1"])
     assert "Certified in the x-y plane" in table.stdout
-    told = json.loads(
+    answer = json.loads(
         CliRunner().invoke(app, ["modes", str(file), "--count", "1", "--json"]).stdout
     )
-    assert told["certified"] is True
-    assert told["plane"] == "x-y"
-    assert told["out_of_plane_hz"] == pytest.approx(0.8 * told["frequency_hz"][0])
+    assert answer["certified"] is True
+    assert answer["plane"] == "x-y"
+    assert answer["out_of_plane_hz"] == pytest.approx(0.8 * answer["frequency_hz"][0])

@@ -32,13 +32,13 @@ def test_what_it_predicts_is_what_a_run_leaves() -> None:
 def test_a_plain_move_is_calmed_and_kept() -> None:
     """Even a move that was not shaped; its ends and its time stay."""
     move = supple.ParabolicBlends((0.0, 0.0), (0.3, 0.2), 5.0, 5.0 / 3)
-    with pytest.warns(supple.CorrectionWarning, match="acceleration of coordinate") as told:
+    with pytest.warns(supple.CorrectionWarning, match="acceleration of coordinate") as shown:
         calm = supple.settled(TWO, move, band=0.0)
     even = np.linspace(0.0, 5.0, 40001)[1:-1]
     before, after = (np.abs(x(even)[2]).max(axis=0) for x in (move, calm))
     most = float((after / before).max())
     assert most > 1.5
-    assert f", {most:.3g} times that of the command" in str(told[0].message)
+    assert f", {most:.3g} times that of the command" in str(shown[0].message)
     supple.settled(TWO, move, band=0.0, raised=1.01 * most)  # says nothing
     assert calm.duration == move.duration
     for t in (0.0, 5.0):
