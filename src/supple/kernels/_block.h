@@ -111,11 +111,20 @@ static void LN(closure_count)(const VD *F, int closed, int choosy, VD sigma, LN(
     for (int l = 0; l < LANES && ANY(weak); ++l) {
         if (!LANE(weak, l))
             continue;
-        double own[MAX_CLOSURE * MAX_CLOSURE];
+        double own[MAX_CLOSURE * MAX_CLOSURE], terms[MAX_CLOSURE], own_size[MAX_CLOSURE];
         for (int i = 0; i < c; ++i)
             for (int j = i; j < c; ++j)
                 own[i * c + j] = own[j * c + i] = LANE(F[i * all + j], l);
-        Value v = closures(own, c);
+        for (int i = 0; i < c; ++i) {
+            own_size[i] = 0;
+            for (int k = 0; k < closed && i >= closed; ++k) { /* couplings of what was put off are rounded, too */
+                const double others = LANE(F[all * all + k], l);
+                if (others > 0)
+                    own_size[i] += own[i * c + k] * own[i * c + k] / others;
+            }
+            terms[i] = i < closed ? LANE(F[all * all + i], l) : own_size[i] + fabs(own[i * c + i]);
+        }
+        Value v = closures(own, terms, own_size, c, LANE(sigma, l));
         LANE(g.J, l) = LANE(f->J, l) + v.J;
         LANE(g.m, l) = LANE(f->m, l) * v.m;
         LANE(g.e, l) = LANE(f->e, l) + v.e;

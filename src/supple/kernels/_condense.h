@@ -138,6 +138,9 @@ static void FN(eliminate_pair)(const FN(Step) *t, int i, int j, LN(Values) *f)
     VD(*D)[R] = t->D, (*C)[R] = t->C, (*A)[R] = t->A;
     const int c = t->ties.c;
     const double a = D[i][i], b = D[i][j], e = D[j][j], det = a * e - b * b;
+    /* Where closures are coupled, the sizes bound every product of two of these terms, whose sums may cancel. */
+    const double ratio = c ? sqrt((t->d[j] + DBL_MIN) / (t->d[i] + DBL_MIN)) : 1;
+    const double weight_i = (fabs(e) + fabs(b) * ratio) / fabs(det), weight_j = (fabs(a) + fabs(b) / ratio) / fabs(det);
     f->J += 1;
     f->m *= det;
     for (int k = i + 1; k < R; ++k) {
@@ -145,7 +148,7 @@ static void FN(eliminate_pair)(const FN(Step) *t, int i, int j, LN(Values) *f)
             continue;
         const double x = D[i][k], y = k < j ? D[k][j] : D[j][k];
         const double g = (e * x - b * y) / det, h = (a * y - b * x) / det;
-        t->d[k] += fabs(g * x) + fabs(h * y);
+        t->d[k] += c ? weight_i * (x * x) + weight_j * (y * y) : fabs(g * x) + fabs(h * y);
         for (int l = k; l < R; ++l)
             if (l != j)
                 D[k][l] -= g * D[i][l] + h * (l < j ? D[l][j] : D[j][l]);
@@ -157,7 +160,7 @@ static void FN(eliminate_pair)(const FN(Step) *t, int i, int j, LN(Values) *f)
     for (int k = 0; k < R; ++k) {
         const double x = C[i][k], y = C[j][k];
         const double g = (e * x - b * y) / det, h = (a * y - b * x) / det;
-        t->a[k] += fabs(g * x) + fabs(h * y);
+        t->a[k] += c ? weight_i * (x * x) + weight_j * (y * y) : fabs(g * x) + fabs(h * y);
         for (int l = k; l < R; ++l)
             A[k][l] -= g * C[i][l] + h * C[j][l];
         for (int l = 0; l < c; ++l)
@@ -166,7 +169,7 @@ static void FN(eliminate_pair)(const FN(Step) *t, int i, int j, LN(Values) *f)
     for (int k = 0; k < c; ++k) {
         const double x = t->Ed[i * c + k], y = t->Ed[j * c + k];
         const double g = (e * x - b * y) / det, h = (a * y - b * x) / det;
-        t->ties.Fs[k] += fabs(g * x) + fabs(h * y);
+        t->ties.Fs[k] += weight_i * (x * x) + weight_j * (y * y);
         for (int l = k; l < c; ++l)
             t->ties.F[k * t->ties.all + l] -= g * t->Ed[i * c + l] + h * t->Ed[j * c + l];
     }
@@ -418,10 +421,17 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, const VD *tie, int row
     }
     if (guard)
         p += SHIFT(size);
+    const VD inverse_size = guard && c ? 1.0 / (size + DBL_MIN) : NONE;
     for (int j = 0; j < c; ++j) {
         e[j] = j < rows ? tie[j] : NONE;
-        UNROLL for (int i = 0; i < R; ++i)
-            e[j] += rel[i] * E[i * c + j];
+        VD terms = ABS(e[j]); /* of which the closure's coupling to the release is the sum, which may cancel */
+        UNROLL for (int i = 0; i < R; ++i) {
+            const VD term = rel[i] * E[i * c + j];
+            e[j] += term;
+            terms += ABS(term);
+        }
+        if (guard)
+            ties.Fs[j] += terms * terms * inverse_size;
     }
     if (f->faint > 0 && !last) {
 #if LANES == 1

@@ -116,48 +116,112 @@ static double compliance(const Beam *b, double L, int coordinates)
     return coordinates == 6 && b->active & ACTIVE_PHI ? S * L / b->GJ : S;
 }
 
-/* Inertia and determinant of the closures' Schur complement F (c x c, symmetric, destroyed) by
-   Bunch-Parlett elimination. */
-static Value closures(double *F, int c)
+/* Exchange rows and columns p and q of a symmetric matrix (c x c). */
+static void exchange(double *F, int c, int p, int q)
 {
-    const double alpha = 0.6403882032022076;
-    Value f = {1.0, 0, 0};
+    for (int k = 0; k < c; ++k) {
+        const double entry = F[p * c + k];
+        F[p * c + k] = F[q * c + k];
+        F[q * c + k] = entry;
+    }
+    for (int k = 0; k < c; ++k) {
+        const double entry = F[k * c + p];
+        F[k * c + p] = F[k * c + q];
+        F[k * c + q] = entry;
+    }
+}
+
+/* Scale rows and columns of a symmetric matrix F (c x c) alike, by powers of two, until the terms of which its
+   entries are the sums are about 1: terms[i] are those of F[i][i], with |terms_ij| <= sqrt(terms_i terms_j).
+
+   The forces of closures are in N and N m and act on parts of very different stiffness, and a pivot that was
+   put off is as large as its couplings: unscaled, the largest entries would be those of the smallest unit.
+   Scaling changes no digit and no sign of a pivot. Returns the exponent that the determinant has lost. */
+static int64_t balance(double *F, const double *terms, double *size, int c)
+{
+    double factor[MAX_CLOSURE];
+    int64_t lost = 0;
+    int exponent;
+    for (int i = 0; i < c; ++i) {
+        frexp(terms[i], &exponent);
+        factor[i] = terms[i] > 0 && terms[i] < DBL_MAX ? ldexp(1.0, -exponent / 2) : 1;
+    }
+    for (int i = 0; i < c; ++i) {
+        if (terms[i] > 0)
+            continue;
+        double largest = 0; /* a closure that only acts on what was put off is scaled by its couplings */
+        for (int k = 0; k < c; ++k)
+            largest = fmax(largest, fabs(F[i * c + k]) * factor[k]);
+        frexp(largest, &exponent);
+        factor[i] = largest > 0 && largest < DBL_MAX ? ldexp(1.0, -exponent) : 1;
+    }
+    for (int i = 0; i < c; ++i) {
+        for (int k = 0; k < c; ++k)
+            F[i * c + k] *= factor[i] * factor[k];
+        size[i] *= factor[i] * factor[i];
+        frexp(factor[i], &exponent);
+        lost -= 2 * (exponent - 1);
+    }
+    return lost;
+}
+
+/* Inertia and determinant of the closures' Schur complement F (c x c, symmetric, destroyed) by
+   Bunch-Parlett elimination: the largest entry left is the pivot, or couples a pair of pivots. `terms` as for
+   `balance`.
+
+   Guarded as in _condense.h: to size[i] (destroyed) is added what is taken from F[i][i] here, so that what is
+   taken from F[i][j] is at most sqrt(size_i size_j); sigma times a bound of its rounding is added to the
+   diagonal before it is a pivot. */
+static Value closures(double *F, const double *terms, double *size, int c, double sigma)
+{
+    const double alpha = 0.6403882032022076; /* (1 + sqrt(17)) / 8 [Bunch1971] */
+    const double kappa = 2 * c * DBL_EPSILON * sigma;
+    const int64_t lost = balance(F, terms, size, c);
+    Value f = {1.0, lost, 0};
     for (int i = 0; i < c;) {
+
+        /* The largest entries of what is left: F[d][d] on the diagonal, F[p][q] beside it. */
         int d = i, p = i, q = i, shift;
+        double on_diagonal = fabs(F[i * c + i]), beside = -1;
         for (int j = i; j < c; ++j) {
-            if (fabs(F[j * c + j]) > fabs(F[d * c + d]))
-                d = j;
+            if (fabs(F[j * c + j]) > on_diagonal)
+                d = j, on_diagonal = fabs(F[j * c + j]);
             for (int k = i; k < j; ++k)
-                if (p == q || fabs(F[j * c + k]) > fabs(F[p * c + q]))
-                    p = j, q = k;
+                if (fabs(F[j * c + k]) > beside)
+                    p = j, q = k, beside = fabs(F[j * c + k]);
         }
-        int two = p != q && fabs(F[d * c + d]) < alpha * fabs(F[p * c + q]);
-        int first = two ? q : d;
+        const int two = p != q && on_diagonal < alpha * beside;
+        const int chosen[2] = {two ? q : d, p};
         for (int s = 0; s <= two; ++s) {
-            int from = s ? p : first, to = i + s;
-            for (int k = 0; k < c; ++k) {
-                double t = F[from * c + k];
-                F[from * c + k] = F[to * c + k], F[to * c + k] = t;
-            }
-            for (int k = 0; k < c; ++k) {
-                double t = F[k * c + from];
-                F[k * c + from] = F[k * c + to], F[k * c + to] = t;
-            }
+            if (chosen[s] != i + s)
+                exchange(F, c, chosen[s], i + s);
+            const double moved = size[chosen[s]];
+            size[chosen[s]] = size[i + s];
+            size[i + s] = moved;
+            F[(i + s) * c + i + s] += kappa * moved;
         }
-        double a = F[i * c + i], b = two ? F[i * c + i + 1] : 0, e = two ? F[(i + 1) * c + i + 1] : 1;
-        double det = two ? a * e - b * b : a;
+
+        /* The pivot a, or the pair [[a, b], [b, e]] of which one is negative. */
+        const double a = F[i * c + i];
+        const double b = two ? F[i * c + i + 1] : 0;
+        const double e = two ? F[(i + 1) * c + i + 1] : 1;
+        const double det = two ? a * e - b * b : a, inverse = 1 / det;
         f.J += two ? 1 : a < 0;
         f.m = frexp(f.m * det, &shift); /* zero, where closures say the same twice: not counted */
         f.e += shift;
-        for (int j = i + 1 + two; j < c; ++j)
-            for (int k = i + 1 + two; k < c; ++k) {
-                double x = F[j * c + i], y = F[k * c + i];
-                if (two) {
-                    double u = F[j * c + i + 1], v = F[k * c + i + 1];
-                    F[j * c + k] -= (x * (e * y - b * v) + u * (a * v - b * y)) / det;
-                } else
-                    F[j * c + k] -= x * y / a;
+
+        /* F -= x x' / a, or F -= [x u] [[a, b], [b, e]]^-1 [x u]' with the columns x and u of the pair. */
+        const double *x = F + i * c, *u = F + (i + 1) * c;
+        const double weight_x = (fabs(e) + fabs(b)) * fabs(inverse), weight_u = (fabs(a) + fabs(b)) * fabs(inverse);
+        for (int j = i + 1 + two; j < c; ++j) {
+            const double of_x = (two ? e * x[j] - b * u[j] : x[j]) * inverse;
+            const double of_u = two ? (a * u[j] - b * x[j]) * inverse : 0;
+            size[j] += two ? weight_x * (x[j] * x[j]) + weight_u * (u[j] * u[j]) : fabs(of_x * x[j]);
+            for (int k = i + 1 + two; k <= j; ++k) {
+                F[j * c + k] -= two ? of_x * x[k] + of_u * u[k] : of_x * x[k];
+                F[k * c + j] = F[j * c + k];
             }
+        }
         i += 1 + two;
     }
     return f;
