@@ -54,16 +54,24 @@ SUBSPACE_ITERATIONS = 3  # of subspace iteration of shapes made without rotary i
 TERMS_OF_A_ROUND = 4  # by which their Legendre series grow in one
 ROUNDING_OF_STIFFNESS = 1e-12  # of the diagonal: smaller entries of a stiffness matrix are zero
 _STROKE_EXTENSION = 1.1  # so far beyond both ends: slopes of series are worst at theirs
+SETTLED = 1e-13  # of the largest term: a series whose last three terms are smaller has settled,
+SETTLED_AFTER_ITERATION = 1e-12  # and after subspace iteration
+ROUNDING_OF_SERIES = 1e-14  # of the largest term: smaller ones are zero
 
 
 @dataclass(frozen=True)
 class FollowingModes(SlidingShapes):
     """Natural shapes of a uniform sliding link: they shear, stretch and twist as the beam does.
 
-    Attributes:
-        beam, end, kinds, member: see SlidingShapes.  moved, turned: (c, k, p), Chebyshev series
-        along the stroke of the Legendre series over eta of every shape, and of l times its slope
-        without shear.  simplified: shapes that are not natural ones, see `following_modes`.
+    Attributes
+    ----------
+    beam, end, kinds, member
+        See SlidingShapes.
+    moved, turned : (c, k, p)
+        Chebyshev series along the stroke of the Legendre series over eta of every shape, and of l
+        times its slope without shear.
+    simplified : tuple of int
+        Shapes that are not natural ones, see `following_modes`.
     """
 
     beam: Beam
@@ -77,7 +85,7 @@ class FollowingModes(SlidingShapes):
 
     @property
     def stroke(self) -> Stroke:
-        """The map of free lengths under which all of this is smooth."""
+        """The map from free lengths to the argument of the Chebyshev series."""
         return Stroke(self.beam.L, _STROKE_EXTENSION)
 
     @cached_property
@@ -97,18 +105,20 @@ class FollowingModes(SlidingShapes):
         """Return the functions of bending and stretch, and of twist, at a free length."""
         if velocity != "material":
             raise only_material()
-        if ("plain", start) not in self._table_cache:
-            twists = [kind == "torsion" for kind in self.kinds]
-            parts = [[j for j, x in enumerate(twists) if x is each] for each in (False, True)]
-            table = [_family(self, part, start) for part in parts if len(part)]
-            self._table_cache["plain", start] = self.nodes.fit_along_stroke(table)
-        found: list[ShapeFamily] = [
-            _restore_length_powers(part, l) for part in self._table_cache["plain", start].at(l)
-        ]
-        none = ShapeFamily([[]], [], [], [], [], [], [])
-        if all(kind == "torsion" for kind in self.kinds):
-            found.insert(0, none)
-        return found[0], found[1] if len(found) > 1 else None
+        twisting = [j for j, kind in enumerate(self.kinds) if kind == "torsion"]
+        bending = [j for j, kind in enumerate(self.kinds) if kind != "torsion"]
+
+        key = ("plain", start)
+        if key not in self._table_cache:
+            at_nodes = [_family(self, own, start) for own in (bending, twisting) if own]
+            self._table_cache[key] = self.nodes.fit_along_stroke(at_nodes)
+
+        families: list[ShapeFamily] = []
+        if not bending:
+            families.append(ShapeFamily([[]], [], [], [], [], [], []))
+        for tabulated in self._table_cache[key].at(l):
+            families.append(_restore_length_powers(tabulated, l))
+        return families[0], families[1] if twisting else None
 
     @one_thread
     def shortening(
@@ -117,53 +127,68 @@ class FollowingModes(SlidingShapes):
         """Return the foreshortening of pairs of bending functions at a free length."""
         key = ("short", pairs, start)
         if key not in self._table_cache:
-            at, rule = self._shortening_series(pairs), rule_of(2 * self.terms, start)
-            F = at_material_points(self.nodes.rates(at), rule, 1)
-            own = [j for j, kind in enumerate(self.kinds) if kind != "torsion"]
-            N = at_material_points(self.nodes.rates(self.moved[:, own]), rule, 0)
-            mean, centre = means(F, rule)
-            table = Shortening(
-                pairs, products(F, F, rule), products(F, N, rule), mean, centre, self.nodes.ends(at)
-            )
-            self._table_cache[key] = self.nodes.fit_along_stroke(replace(table, pairs=()))
+            self._table_cache[key] = self._shortening_at_nodes(pairs, start)
         found: Shortening = self._table_cache[key].at(l)
-        by, length = powers(l), variable(l)
-        mean, centre = (
-            [[x * by[d + 1] for x in row] for d, row in enumerate(part)]
-            for part in (found.mean, found.centre)
+
+        # The table leaves out powers of the free length: put them back
+        inverse_powers = powers(l)
+        length = variable(l)
+        return Shortening(
+            pairs,
+            gram=times(found.gram, inverse_powers, 2),
+            against=times(found.against, inverse_powers, 1),
+            mean=_times_powers(found.mean, inverse_powers, 1),
+            centre=_times_powers(found.centre, inverse_powers, 1),
+            tip=[as_rate(tip, inverse_powers) / length for tip in found.tip],
         )
-        tips = [as_rate(x, by) / length for x in found.tip]
-        gram, against = times(found.gram, by, 2), times(found.against, by, 1)
-        return Shortening(pairs, gram, against, mean, centre, tips)
+
+    def _shortening_at_nodes(self, pairs: Pairs, start: float | None) -> StrokeSeries:
+        """Integrals of the foreshortening, with itself and with the shapes, along the stroke."""
+        bending = [j for j, kind in enumerate(self.kinds) if kind != "torsion"]
+        series = self._shortening_series(pairs)
+        rule = rule_of(2 * self.terms, start)
+        shortening = at_material_points(self.nodes.rates(series), rule, 1)
+        displacements = at_material_points(self.nodes.rates(self.moved[:, bending]), rule, 0)
+        mean, centre = means(shortening, rule)
+        integrals = Shortening(
+            (),
+            gram=products(shortening, shortening, rule),
+            against=products(shortening, displacements, rule),
+            mean=mean,
+            centre=centre,
+            tip=self.nodes.ends(series),
+        )
+        return self.nodes.fit_along_stroke(integrals)
 
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
         """Return displacements and rotations (.., 6, k) at fractions of free lengths."""
-        length, at = (np.asarray(x, float) for x in np.broadcast_arrays(l, eta))
-        t, P = (
-            self.stroke.at(length.ravel()),
-            legendre.legvander(2 * at.ravel() - 1, self.terms - 1),
-        )
-        v, psi = (
-            np.einsum("kpb,bp->bk", chebyshev.chebval(t, part), P)
-            for part in (self.moved, self.turned)
-        )
-        out = np.zeros((*at.shape, 6, self.count))
+        length, fraction = (np.asarray(x, float) for x in np.broadcast_arrays(l, eta))
+        t = self.stroke.at(length.ravel())
+        P = legendre.legvander(2 * fraction.ravel() - 1, self.terms - 1)
+
+        # Sums of the Legendre series at every place, (places, k)
+        displacement = np.einsum("kpb,bp->bk", chebyshev.chebval(t, self.moved), P)
+        rotation = np.einsum("kpb,bp->bk", chebyshev.chebval(t, self.turned), P)  # times l
+
+        out = np.zeros((*fraction.shape, 6, self.count))
         for j, kind in enumerate(self.kinds):
             row, turn, sign = ROWS[kind]
-            out[..., row, j] = v[:, j].reshape(at.shape)
+            out[..., row, j] = displacement[:, j].reshape(fraction.shape)
             if kind in PLANES:
-                out[..., turn, j] = sign * psi[:, j].reshape(at.shape) / length
+                out[..., turn, j] = sign * rotation[:, j].reshape(fraction.shape) / length
         return out
 
     def shapes_at(self, l: float) -> LinkShapes:
         """Return the shapes at a free length as those of a link that does not slide."""
-        t, series = self.stroke.at(l), np.zeros((1, 6, self.count, self.terms))
-        v, psi = (np.asarray(chebyshev.chebval(t, part)) for part in (self.moved, self.turned))
+        t = self.stroke.at(l)
+        displacement = np.asarray(chebyshev.chebval(t, self.moved))
+        rotation = np.asarray(chebyshev.chebval(t, self.turned))  # times l
+        series = np.zeros((1, 6, self.count, self.terms))
         for j, kind in enumerate(self.kinds):
             row, turn, sign = ROWS[kind]
-            series[0, row, j] = v[j]
+            series[0, row, j] = displacement[j]
             if kind in PLANES:
-                series[0, turn, j] = sign * psi[j] / l
+                series[0, turn, j] = sign * rotation[j] / l
         return LinkShapes(np.array([0.0, l]), series, self.kinds)
 
     def spot(
@@ -172,35 +197,49 @@ class FollowingModes(SlidingShapes):
         """Return shapes and their slopes, and the foreshortening of pairs, at one place."""
         key = ("spot", pairs)
         if key not in self._table_cache:
-            parts = [self.moved, self.turned, *([self._shortening_series(pairs)] if pairs else [])]
-            rates = [np.moveaxis(self.nodes.rates(part), (2, 3), (0, 1)) for part in parts]
+            parts = [self.moved, self.turned]
+            if pairs:
+                parts.append(self._shortening_series(pairs))
             self._table_cache[key] = self.nodes.fit_along_stroke(
-                [[[Rate(*c) for c in f] for f in V] for V in rates]
+                [_rates_of_coefficients(self.nodes, part) for part in parts]
             )
-        by, length, u = powers(l), variable(l), 2.0 * eta - 1.0
         found = self._table_cache[key].at(l)
+
+        # Legendre's polynomials at the place, by (n + 1) P_n+1 = (2 n + 1) u P_n - n P_n-1
+        terms = max(len(coefficients) for part in found for coefficients in part)
+        u = 2.0 * eta - 1.0
         P = [Rate(1.0), u]
-        for n in range(1, max(len(row) for part in found for row in part) - 1):
+        for n in range(1, terms - 1):
             P.append(((2 * n + 1) * (u * P[n]) - n * P[n - 1]) / float(n + 1))
-        moved, turned, *short = (
-            [
-                sum((as_rate(c, by) * p for c, p in zip(row, P, strict=False)), Rate(0.0))
-                for row in part
-            ]
-            for part in found
-        )
-        each = [(v, psi / length) for v, psi in zip(moved, turned, strict=True)]
-        return each, [phi / length for phi in short[0]] if short else []
+
+        inverse_powers = powers(l)
+        length = variable(l)
+
+        def sums_of_series(part: list[list[Rate]]) -> list[Rate]:
+            sums = []
+            for coefficients in part:
+                terms = zip(coefficients, P, strict=False)
+                sums.append(sum((as_rate(c, inverse_powers) * p for c, p in terms), Rate(0.0)))
+            return sums
+
+        displacements = sums_of_series(found[0])
+        slopes = [psi / length for psi in sums_of_series(found[1])]
+        shortening = []
+        if pairs:
+            shortening = [phi / length for phi in sums_of_series(found[2])]
+        return list(zip(displacements, slopes, strict=True)), shortening
 
     def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
         """Return the rates of stretch, twist, psi_y and psi_z along x, (4, k), at a place."""
-        t, out = self.stroke.at(l), [[0.0] * self.count for _ in range(4)]
-        slopes = legendre_at(np.array([eta]), self.terms)[1][0]
+        t = self.stroke.at(l)
+        P_slope = legendre_at(np.array([eta]), self.terms)[1][0]
+        out: Matrix = [[0.0] * self.count for _ in range(4)]
         for j, kind in enumerate(self.kinds):
             row, turn, sign = ROWS[kind]
-            bends = kind in PLANES
-            value = chebyshev_at((self.turned if bends else self.moved)[:, j] @ slopes, t)
-            out[turn - 2 if bends else row // 3][j] = sign * value / (l * l) if bends else value / l
+            if kind in PLANES:
+                out[turn - 2][j] = sign * chebyshev_at(self.turned[:, j] @ P_slope, t) / (l * l)
+            else:
+                out[row // 3][j] = chebyshev_at(self.moved[:, j] @ P_slope, t) / l
         return out
 
     @cached_property
@@ -215,13 +254,33 @@ class FollowingModes(SlidingShapes):
 
     def _shortening_series(self, pairs: Pairs) -> Array:
         """(c, pairs, 2 p): series of l F, F = -int v_i' v_j', half of it for i = j."""
-        x, w = legendre.leggauss(2 * self.terms)
-        own = [j for j, kind in enumerate(self.kinds) if kind != "torsion"]
-        V = self.nodes.values(self.moved[:, own])
-        slope = V @ legendre_at((x + 1) / 2, self.terms)[1].T  # (B, m, g)
-        f = np.stack([slope[:, i] * slope[:, j] * (-0.5 if i == j else -1) for i, j in pairs], 1)
-        to = (legendre.legvander(x, len(x) - 2) * w[:, None]) * (np.arange(len(x) - 1) + 0.5)
-        return self.nodes.series(legendre.legint(f @ to, lbnd=-1, axis=2) / 2)
+        x, weights = legendre.leggauss(2 * self.terms)
+        bending = [j for j, kind in enumerate(self.kinds) if kind != "torsion"]
+
+        # Slopes along eta at Gauss points and nodes of the stroke, (nodes, m, points)
+        displacement_terms = self.nodes.values(self.moved[:, bending])
+        slope = displacement_terms @ legendre_at((x + 1) / 2, self.terms)[1].T
+
+        integrands = []
+        for i, j in pairs:
+            factor = -0.5 if i == j else -1
+            integrands.append(slope[:, i] * slope[:, j] * factor)
+        integrand = np.stack(integrands, 1)
+
+        # From values at Gauss points to Legendre terms, whose integral from the root is a series
+        to_terms = legendre.legvander(x, len(x) - 2) * weights[:, None]
+        to_terms = to_terms * (np.arange(len(x) - 1) + 0.5)
+        integral = legendre.legint(integrand @ to_terms, lbnd=-1, axis=2) / 2
+        return self.nodes.series(integral)
+
+
+def _rates_of_coefficients(nodes: Nodes, series: Array) -> list[list[Rate]]:
+    """Coefficients [shape][term] of Legendre series at the nodes, with their rates."""
+    rates = np.moveaxis(nodes.rates(series), (2, 3), (0, 1))  # (shapes, terms, 3, nodes)
+    coefficients = []
+    for shape in rates:
+        coefficients.append([Rate(*term) for term in shape])
+    return coefficients
 
 
 def _family(shapes: FollowingModes, own: list[int], start: float | None) -> ShapeFamily:
@@ -332,27 +391,40 @@ def _properties_of_kinds(beam: Beam, end: EndLoad, kinds: list[str]) -> Array:
 
 
 def _restore_length_powers(found: ShapeFamily, l: Scalar) -> ShapeFamily:
-    """A family from one at the nodes: its powers of l put back."""
-    by, length = powers(l), variable(l)
+    """Return a family from one at the nodes, whose rates were taken times powers of l."""
+    inverse_powers = powers(l)
+    length = variable(l)
     cube = length * length * length
-    mean, centre = (
-        [[x * by[d] for x in row] for d, row in enumerate(part)]
-        for part in (found.mean, found.centre)
-    )
+
     turning: Any = found.turning
     if turning is not None:
-        means = [[x * by[d + 1] for x in row] for d, row in enumerate(turning[1])]
-        turning = times(turning[0], by, 2), means
+        gram_of_rotations, mean_of_rotations = turning
+        turning = (
+            times(gram_of_rotations, inverse_powers, 2),
+            _times_powers(mean_of_rotations, inverse_powers, 1),
+        )
+
+    stiffness = []
+    for row in found.stiffness:
+        stiffness.append([as_rate(entry, inverse_powers) / cube for entry in row])
     return ShapeFamily(
-        times(found.gram, by, 0),
-        mean,
-        centre,
-        [as_rate(x, by) for x in found.tip],
-        [as_rate(x, by) / length for x in found.slope],
-        [[as_rate(x, by) / cube for x in row] for row in found.stiffness],
-        [as_rate(x, by) for x in found.modal],
-        turning,
+        gram=times(found.gram, inverse_powers, 0),
+        mean=_times_powers(found.mean, inverse_powers, 0),
+        centre=_times_powers(found.centre, inverse_powers, 0),
+        tip=[as_rate(tip, inverse_powers) for tip in found.tip],
+        slope=[as_rate(slope, inverse_powers) / length for slope in found.slope],
+        stiffness=stiffness,
+        modal=[as_rate(mass, inverse_powers) for mass in found.modal],
+        turning=turning,
     )
+
+
+def _times_powers(integrals: Matrix, inverse_powers: list[Scalar], more: int) -> Matrix:
+    """Integrals [d] of derivative d, times l^-(d + more)."""
+    scaled = []
+    for d, row in enumerate(integrals):
+        scaled.append([entry * inverse_powers[d + more] for entry in row])
+    return scaled
 
 
 @lru_cache(maxsize=32)
@@ -361,44 +433,59 @@ def following_modes(
 ) -> FollowingModes | None:
     """Return the natural shapes of a uniform sliding link at every free length.
 
-    Where short lengths bring frequencies so near to one another that the series of a shape do not
-    settle, it and the higher ones of its kind are made without the rotary inertia of sections, then
-    without that of the end load (the equations keep both), and led back towards the natural shapes
-    by `_refined`; None where that does not help either.
+    At short lengths two frequencies may come so near to one another that the series of a shape
+    does not settle. Then it and the higher ones of its kind are those of a beam without the rotary
+    inertia of sections, then also without that of the end load (the equations keep both), moved
+    towards the natural shapes by subspace iteration. None where that does not help either.
     """
-    plain, bare = replace(beam, rI=(0.0, 0.0)), EndLoad(end.mass, (end.about[0], 0.0, 0.0))
+    without_rotary = replace(beam, rI=(0.0, 0.0))
+    point_load = EndLoad(end.mass, (end.about[0], 0.0, 0.0))
+    models = ((beam, end), (without_rotary, end), (without_rotary, point_load))
+
     kinds: tuple[str, ...] = ()
-    chosen: dict[int, Array] = {}
-    natural: set[int] = set()  # shapes of the beam as it is
-    for own, load in ((beam, end), (plain, end), (plain, bare)):
-        kinds, series = _series_of(own, load, count, axial, torsion)
+    chosen: dict[int, Array] = {}  # series of the shapes that have settled
+    natural: set[int] = set()  # those of the beam as it is
+    for model_beam, model_load in models:
+        kinds, series = _series_of(model_beam, model_load, count, axial, torsion)
         size = np.abs(series).max(axis=(0, 1, 3))
-        settled = np.abs(series[-3:]).max(axis=(0, 1, 3)) < 1e-13 * size
+        settled = np.abs(series[-3:]).max(axis=(0, 1, 3)) < SETTLED * size
         for kind in dict.fromkeys(kinds):
-            for j in (j for j, name in enumerate(kinds) if name == kind and j not in chosen):
+            # From the lowest shape on, until one has not settled
+            for j, name in enumerate(kinds):
+                if name != kind or j in chosen:
+                    continue
                 if not settled[j]:
                     break
                 chosen[j] = series[:, :, j] / size[j]
-                chosen[j][np.abs(chosen[j]) < 1e-14] = 0.0  # rounding
+                chosen[j][np.abs(chosen[j]) < ROUNDING_OF_SERIES] = 0.0
                 chosen[j] *= size[j]
-                if own is beam:
+                if model_beam is beam:
                     natural.add(j)
-        if len(chosen) == len(kinds):
-            V = np.stack([chosen[j] for j in range(len(kinds))], axis=2)
-            V = _iterate_to_natural_shapes(beam, end, kinds, natural, V)
-            along, across = (1 + int(np.nonzero(V)[k].max()) for k in (0, 3))
-            twists = [kind == "torsion" for kind in kinds]
-            member = tuple(twists[:j].count(twist) for j, twist in enumerate(twists))
-            V = V[:along, :, :, :across]
-            others = tuple(j for j in range(len(kinds)) if j not in natural)
-            return FollowingModes(beam, end, kinds, member, V[:, 0], V[:, 1], others)
+        if len(chosen) < len(kinds):
+            continue
+
+        # (c, 2, k, p), without the last terms that are zero in all shapes
+        all_series = np.stack([chosen[j] for j in range(len(kinds))], axis=2)
+        all_series = _iterate_to_natural_shapes(beam, end, kinds, natural, all_series)
+        nonzero = np.nonzero(all_series)
+        stroke_terms = 1 + int(nonzero[0].max())
+        length_terms = 1 + int(nonzero[3].max())
+        all_series = all_series[:stroke_terms, :, :, :length_terms]
+
+        # The number of each shape within its family: bending and stretch, or twist
+        twists = [kind == "torsion" for kind in kinds]
+        member = tuple(twists[:j].count(twist) for j, twist in enumerate(twists))
+        simplified = tuple(j for j in range(len(kinds)) if j not in natural)
+        return FollowingModes(
+            beam, end, kinds, member, all_series[:, 0], all_series[:, 1], simplified
+        )
     return None
 
 
 def _iterate_to_natural_shapes(
     beam: Beam, end: EndLoad, kinds: tuple[str, ...], natural: set[int], series: Array
 ) -> Array:
-    """Lead shapes made without rotary inertia towards the natural ones, as far as they settle.
+    """Move shapes made without rotary inertia towards the natural ones, as far as they settle.
 
     Without rotary inertia the slope of a shape follows from its deflection alone, so that such
     shapes, however many, do not span the motions in which sections turn by themselves. Some rounds
@@ -412,38 +499,41 @@ def _iterate_to_natural_shapes(
     simplified = [j for j, kind in enumerate(kinds) if kind in PLANES and j not in natural]
     if not simplified:
         return series
+
+    # Legendre series at the nodes of the stroke, (nodes, 2, k, p), with room for more terms
     t = chebyshev.chebpts1(_DEGREE + 1)
-    terms = series.shape[3] + SUBSPACE_ITERATIONS * TERMS_OF_A_ROUND
-    padded = np.pad(series, [(0, 0)] * 3 + [(0, terms - series.shape[3])])
-    nodes: Array = np.moveaxis(chebyshev.chebval(t, padded), -1, 0).astype(float)  # (n, 2, k, p)
+    more_terms = SUBSPACE_ITERATIONS * TERMS_OF_A_ROUND
+    padded = np.pad(series, [(0, 0), (0, 0), (0, 0), (0, more_terms)])
+    at_nodes: Array = np.moveaxis(chebyshev.chebval(t, padded), -1, 0).astype(float)
     lengths = Stroke(beam.L, _STROKE_EXTENSION).lengths(t)
+
     for plane in PLANES:
         own = [j for j, kind in enumerate(kinds) if kind == plane]
-        if not set(own) & set(simplified):
+        iterated = [k for k, j in enumerate(own) if j in simplified]
+        if not iterated:
             continue
+
+        # Iterate until the series no longer settle; the last that did are taken
         section = _UnitSection.of(beam, end, plane, lengths)
-        best: Array | None = None
-        shapes: Array = nodes[:, :, own].copy()
+        shapes: Array = at_nodes[:, :, own].copy()
+        last_settled: Array | None = None
         for _ in range(SUBSPACE_ITERATIONS):
-            for k, j in enumerate(own):
-                if j in simplified:
-                    moved = section.statics_under_inertia(shapes[:, :, k])
-                    shapes[:, :, k] = section.orthonormal(moved, shapes[:, :, :k])
+            for k in iterated:
+                deflected = section.statics_under_inertia(shapes[:, :, k])
+                shapes[:, :, k] = section.orthonormal(deflected, shapes[:, :, :k])
             found = series_of(t, shapes)
             size = np.abs(found).max(axis=(0, 1, 3))
             tail = np.abs(found[-3:]).max(axis=(0, 1, 3))
-            changed = [k for k, j in enumerate(own) if j in simplified]
-            if not (tail < 1e-12 * size)[changed].all():
+            if not (tail < SETTLED_AFTER_ITERATION * size)[iterated].all():
                 break
-            best = found
-        if best is not None:
-            for k, j in enumerate(own):
-                if j in simplified:
-                    padded[:, :, j] = np.where(
-                        np.abs(best[:, :, k]) < 1e-14 * np.abs(best[:, :, k]).max(),
-                        0.0,
-                        best[:, :, k],
-                    )
+            last_settled = found
+
+        if last_settled is None:
+            continue
+        for k in iterated:
+            shape = last_settled[:, :, k]
+            rounding = ROUNDING_OF_SERIES * np.abs(shape).max()
+            padded[:, :, own[k]] = np.where(np.abs(shape) < rounding, 0.0, shape)
     return padded
 
 
@@ -463,15 +553,14 @@ class _UnitSection:
     def of(cls, beam: Beam, end: EndLoad, plane: str, l: Array) -> _UnitSection:
         """Return that of a beam whose free lengths are l, in coordinates x/l, v and l psi."""
         k = list(PLANES).index(plane)
-        about = end.about[2 - k]
         return cls(
-            beam.m * l,
-            beam.rI[k] / l,
-            beam.EI[k] / l**3,
-            beam.kGA[k] / l,
-            end.mass,
-            end.moment / l,
-            about / l**2,
+            mass=beam.m * l,
+            rotary=beam.rI[k] / l,
+            bending=beam.EI[k] / l**3,
+            shear=beam.kGA[k] / l,
+            end_mass=end.mass,
+            end_moment=end.moment / l,
+            end_inertia=end.about[2 - k] / l**2,
         )
 
     def statics_under_inertia(self, shape: Array) -> Array:
@@ -479,22 +568,28 @@ class _UnitSection:
 
         Q' = -m v, M' = -Q - rI psi from the free end on, psi' = M/EI, v' = psi + Q/kGA.
         """
-        v, psi = shape[:, 0], shape[:, 1]
-        tip_v, tip_psi = v.sum(axis=1), psi.sum(axis=1)
+        v = shape[:, 0]
+        psi = shape[:, 1]
+        tip_v = v.sum(axis=1)
+        tip_psi = psi.sum(axis=1)
+
+        # Force and moment at the end set the constants of the two integrals
         force = self.end_mass * tip_v + self.end_moment * tip_psi
         moment = self.end_moment * tip_v + self.end_inertia * tip_psi
-        shear = -_integral(self.mass[:, None] * v)
-        shear[:, 0] += force - shear.sum(axis=1)
-        bent = -_integral(shear + self.rotary[:, None] * psi)
-        bent[:, 0] += moment - bent.sum(axis=1)
-        turned = _integral(bent / self.bending[:, None])
-        slope = turned + shear / self.shear[:, None]
-        return np.stack([_integral(slope), turned], axis=1)
+        shear_force = -_integral(self.mass[:, None] * v)
+        shear_force[:, 0] += force - shear_force.sum(axis=1)
+        bending_moment = -_integral(shear_force + self.rotary[:, None] * psi)
+        bending_moment[:, 0] += moment - bending_moment.sum(axis=1)
+
+        rotation = _integral(bending_moment / self.bending[:, None])
+        slope = rotation + shear_force / self.shear[:, None]
+        return np.stack([_integral(slope), rotation], axis=1)
 
     def product(self, a: Array, b: Array) -> Array:
         """Return a' M b (n,) of shapes (n, 2, p)."""
         weights = 1 / (2 * np.arange(a.shape[2]) + 1)  # of Legendre's polynomials on 0..1
-        tip_a, tip_b = a.sum(axis=2), b.sum(axis=2)
+        tip_a = a.sum(axis=2)
+        tip_b = b.sum(axis=2)
         along = self.mass * (a[:, 0] * b[:, 0] * weights).sum(axis=1)
         along = along + self.rotary * (a[:, 1] * b[:, 1] * weights).sum(axis=1)
         at_end = self.end_mass * tip_a[:, 0] * tip_b[:, 0]
@@ -527,29 +622,36 @@ def _series_of(
     """
     import scipy.linalg  # noqa: F401  the linear algebra whose threads are meant
 
-    t, parts, (x, y, z) = chebyshev.chebpts1(_DEGREE + 1), [], end.about
-    for l in Stroke(beam.L, _STROKE_EXTENSION).lengths(t).tolist():
-        unit = Beam(
-            1.0,
-            beam.m * l,
-            EA=beam.EA / l,
-            EI=(beam.EI[0] / l**3, beam.EI[1] / l**3),
-            kGA=(beam.kGA[0] / l, beam.kGA[1] / l),
-            GJ=beam.GJ / l,
-            rI=(beam.rI[0] / l, beam.rI[1] / l),
-            rIp=beam.rIp * l,
-        )
-        load = EndLoad(end.mass, (x, y / l**2, z / l**2), end.moment / l)
-        parts.append((unit, load))
+    t = chebyshev.chebpts1(_DEGREE + 1)
+    about_x, about_y, about_z = end.about
+    shapes = []
     with single():
-        each = [assumed_shapes(*pair, count, axial, torsion) for pair in parts]
-    kinds = each[0].kinds
-    V = np.zeros((len(t), 2, len(kinds), each[0].degree + 1))
+        for l in Stroke(beam.L, _STROKE_EXTENSION).lengths(t).tolist():
+            unit_beam = Beam(
+                1.0,
+                beam.m * l,
+                EA=beam.EA / l,
+                EI=(beam.EI[0] / l**3, beam.EI[1] / l**3),
+                kGA=(beam.kGA[0] / l, beam.kGA[1] / l),
+                GJ=beam.GJ / l,
+                rI=(beam.rI[0] / l, beam.rI[1] / l),
+                rIp=beam.rIp * l,
+            )
+            about = (about_x, about_y / l**2, about_z / l**2)
+            unit_load = EndLoad(end.mass, about, end.moment / l)
+            shapes.append(assumed_shapes(unit_beam, unit_load, count, axial, torsion))
+
+    # Legendre series at every node of the stroke, (nodes, 2, k, p)
+    kinds = shapes[0].kinds
+    series = np.zeros((len(t), 2, len(kinds), shapes[0].degree + 1))
     for j, kind in enumerate(kinds):
         row, turn, sign = ROWS[kind]
-        V[:, 0, j] = [one.coefficients[0, row, j] for one in each]
+        series[:, 0, j] = [one.coefficients[0, row, j] for one in shapes]
         if kind in PLANES:
-            V[:, 1, j] = [sign * one.coefficients[0, turn, j] for one in each]
-    for i in reversed(range(len(t) - 1)):  # signs as at the whole length
-        V[i] *= np.where((V[i] * V[i + 1]).sum(axis=(0, 2)) < 0, -1.0, 1.0)[:, None]
-    return kinds, series_of(t, V)
+            series[:, 1, j] = [sign * one.coefficients[0, turn, j] for one in shapes]
+
+    # Signs as at the whole length, which is the last node
+    for i in reversed(range(len(t) - 1)):
+        overlap = (series[i] * series[i + 1]).sum(axis=(0, 2))
+        series[i] *= np.where(overlap < 0, -1.0, 1.0)[:, None]
+    return kinds, series_of(t, series)

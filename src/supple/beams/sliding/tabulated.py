@@ -40,13 +40,23 @@ __all__ = [
 
 Array = NDArray[np.float64]
 Scalar = Any
-Rule = tuple[Array, Array, bool]
-Carried = tuple[list[Array], Array]
+Rule = tuple[Array, Array, bool]  # Gauss points and weights on 0..1; whether the hub is inside
+MaterialRates = tuple[list[Array], Array]  # of `at_material_points`
 
 
 @dataclass(frozen=True)
 class StrokeSeries:
-    """A nested answer along the stroke: Chebyshev series (r, c), their numbers in its places."""
+    """A nested answer along the stroke.
+
+    Attributes
+    ----------
+    stroke : Stroke
+        Map from free lengths to the argument of the series.
+    rows : (r, c)
+        Chebyshev series, one a row.
+    form : nested dataclasses and lists
+        The answer, with the number of a row where a value belongs.
+    """
 
     stroke: Stroke
     rows: Array
@@ -59,11 +69,12 @@ class StrokeSeries:
         if symbolic(l):
             import casadi as ca
 
+            terms = self.rows.shape[1]
             T: list[Scalar] = [1.0, t]
-            for _ in range(self.rows.shape[1] - 2):
+            for _ in range(terms - 2):
                 T.append(2 * t * T[-1] - T[-2])
             series = ca.sparsify(ca.DM(self.rows))
-            values = ca.vertsplit(ca.mtimes(series, ca.vertcat(*T[: self.rows.shape[1]])))
+            values = ca.vertsplit(ca.mtimes(series, ca.vertcat(*T[:terms])))
         else:
             found = np.asarray(chebyshev.chebval(t, self.rows.T))
             values = list(found) if np.ndim(l) else found.tolist()
@@ -100,12 +111,13 @@ class Nodes:
 
     def rates(self, series: Array) -> Array:
         """Return series at the nodes, (3, B, ..), with l and l^2 times their slopes along l."""
-        t, (low, high) = self.t, self.stroke.edges
-        # l dt/dl is linear in t
-        tau = ((t + (high + low) / (high - low)) / 4).reshape(-1, *[1] * (series.ndim - 1))
-        f = [self.values(np.asarray(chebyshev.chebder(series, d), float)) for d in range(3)]
-        first = tau * f[1]
-        return np.stack([f[0], first, tau**2 * f[2] + first / 4 - first])
+        low, high = self.stroke.edges
+        tau = (self.t + (high + low) / (high - low)) / 4  # l dt/dl, which is linear in t
+        tau = tau.reshape(-1, *[1] * (series.ndim - 1))
+        slopes = [self.values(np.asarray(chebyshev.chebder(series, d), float)) for d in range(3)]
+        first = tau * slopes[1]
+        second = tau**2 * slopes[2] + first / 4 - first
+        return np.stack([slopes[0], first, second])
 
     def ends(self, series: Array) -> list[Rate]:
         """Return values at the end as Rates, still times powers of l."""
@@ -114,38 +126,43 @@ class Nodes:
     def fit_along_stroke(self, answer: Any) -> StrokeSeries:
         """Return an answer whose numbers are arrays (B,) at the nodes as one along the stroke."""
         rows: list[Array] = []
-        known: dict[int, int] = {}
+        row_of: dict[int, int] = {}  # by the identity of an array: equal places share a row
 
-        def kept(x: Array) -> Any:
-            if not x.any():
+        def row_number(values: Array) -> Any:
+            if not values.any():
                 return 0.0
-            if id(x) not in known:
-                known[id(x)] = len(rows)
-                rows.append(x)
-            return known[id(x)]
+            if id(values) not in row_of:
+                row_of[id(values)] = len(rows)
+                rows.append(values)
+            return row_of[id(values)]
 
-        form = map_leaves(answer, np.ndarray, kept)
+        form = map_leaves(answer, np.ndarray, row_number)
         series = series_of(self.t, np.array(rows).T).T
+
+        # Cut each series after the last term that is more than rounding
         size = np.abs(series).max(axis=1, keepdims=True)
         last = [int(np.nonzero(row)[0].max()) for row in np.abs(series) > 1e-14 * size]
         series[np.arange(series.shape[1]) > np.array(last)[:, None]] = 0.0
-        return StrokeSeries(
-            self.stroke, np.array(series[:, : 1 + np.nonzero(series)[1].max()]), form
-        )
+        terms = 1 + np.nonzero(series)[1].max()
+        return StrokeSeries(self.stroke, np.array(series[:, :terms]), form)
 
 
 def series_of(t: Array, values: Array) -> Array:
     """Return the Chebyshev series (n, ..) of values (n, ..) at Chebyshev's points t (n,)."""
-    to = chebyshev.chebvander(t, len(t) - 1).T * (2 / len(t))
-    to[0] /= 2
-    return np.tensordot(to, values, 1)
+    to_terms = chebyshev.chebvander(t, len(t) - 1).T * (2 / len(t))
+    to_terms[0] /= 2
+    return np.tensordot(to_terms, values, 1)
 
 
 def rule_of(terms: int, start: float | None) -> Rule:
-    """Return Gauss points for products of two such series, from `start` on; is the hub in?"""
-    x, w = legendre.leggauss(terms + 1)
+    """Return Gauss's rule for products of two such series, from the fraction `start` on.
+
+    Without `start` the rule begins at the hub, where rates may jump.
+    """
+    x, weights = legendre.leggauss(terms + 1)
     begin = start or 0.0
-    return begin + (1 - begin) * (x + 1) / 2, (1 - begin) * w / 2, start is None
+    points = begin + (1 - begin) * (x + 1) / 2
+    return points, (1 - begin) * weights / 2, start is None
 
 
 def legendre_at(eta: Array, terms: int) -> list[Array]:
@@ -154,71 +171,118 @@ def legendre_at(eta: Array, terms: int) -> list[Array]:
     return [legendre.legval(2 * eta - 1, legendre.legder(series, d)).T * 2**d for d in range(3)]
 
 
-def at_material_points(V: Array, rule: Rule, power: int) -> Carried:
-    """Return l^-power f at material points: f, l f_l and l^2 f_ll, (B, m, g), times l^power.
+def at_material_points(series: Array, rule: Rule, power: int) -> MaterialRates:
+    """Return l^-power f and its rates at the material points of a rule.
 
-    `V` (3, B, m, p): its Legendre series with their rates. Last, what l f_l jumps by at the hub.
+    Parameters
+    ----------
+    series : (3, B, m, p)
+        Legendre series of m functions at B nodes, with their rates D f and D^2 f - D f.
+    rule : Rule
+        Points at which the functions are taken.
+    power : int
+        0 or 1.
+
+    Returns
+    -------
+    rates : list of three (B, m, g)
+        Of l^-power f: the value, l times the first rate and l^2 times the second, times l^power.
+    jump : (B, m)
+        By how much l times the first rate jumps at the hub.
     """
-    P = legendre_at(rule[0], V.shape[3])
-    f, fe, fee, d, de, dd = (
-        V[a] @ P[b].T for a, b in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0))
-    )
-    left = 1 - rule[0]
-    first = d + left * fe
-    second = dd + 2 * left * (de - fe) + left**2 * fee
+    points = rule[0]
+    terms = series.shape[3]
+    P, P_slope, P_curvature = (table.T for table in legendre_at(points, terms))
+
+    f = series[0] @ P
+    f_eta = series[0] @ P_slope
+    f_eta_eta = series[0] @ P_curvature
+    Df = series[1] @ P
+    Df_eta = series[1] @ P_slope
+    DDf = series[2] @ P
+
+    # The equations of the module's docstring
+    rest = 1 - points
+    first = Df + rest * f_eta
+    second = DDf + 2 * rest * (Df_eta - f_eta) + rest**2 * f_eta_eta
     if power:
-        first, second = first - f, second - 2 * first + 2 * f
-    return [f, first, second], V[0] @ legendre_at(np.zeros(1), V.shape[3])[1][0]
+        second = second - 2 * first + 2 * f
+        first = first - f
+    slope_at_hub = legendre_at(np.zeros(1), terms)[1][0]
+    return [f, first, second], series[0] @ slope_at_hub
 
 
-def products(A: Carried, B: Carried, rule: Rule) -> list[list[Matrix]]:
+def products(A: MaterialRates, B: MaterialRates, rule: Rule) -> list[list[Matrix]]:
     """Return [d][e]: integrals of products of two sets and their rates, arrays along the nodes.
 
-    Of one set with itself each stands there once; nobody asks for that of two second rates.
+    Of one set with itself each product is computed once; that of two second rates is never needed.
     """
-    none: Matrix = [[0.0] * B[1].shape[1] for _ in range(A[1].shape[1])]
-    out = [[none] * 3 for _ in range(3)]
+    rates_A, jump_A = A
+    rates_B, jump_B = B
+    _, weights, has_hub = rule
+    same = A is B
+
+    zeros: Matrix = [[0.0] * jump_B.shape[1] for _ in range(jump_A.shape[1])]
+    out = [[zeros] * 3 for _ in range(3)]
     for d, e in product(range(3), repeat=2):
-        if (d, e) == (2, 2) or (A is B and d > e):
+        if (d, e) == (2, 2) or (same and d > e):
             continue
-        S = (A[0][d] * rule[1]) @ B[0][e].swapaxes(1, 2)
-        if rule[2] and {d, e} == {1, 2}:
-            S = S + A[1][:, :, None] * B[1][:, None] / 2
-        rows: Matrix = [list(row) for row in np.moveaxis(S, 0, -1)]
-        if A is B and d == e:
-            rows = [
-                [rows[min(i, j)][max(i, j)] for j in range(len(rows))] for i in range(len(rows))
-            ]
-        elif A is B:
+        integral = (rates_A[d] * weights) @ rates_B[e].swapaxes(1, 2)
+        if has_hub and {d, e} == {1, 2}:
+            # Half of the jump lies inside: the second rate is an impulse at the hub
+            integral = integral + jump_A[:, :, None] * jump_B[:, None] / 2
+        rows: Matrix = [list(row) for row in np.moveaxis(integral, 0, -1)]
+        if same and d == e:
+            rows = _with_shared_entries(rows)
+        elif same:
             out[e][d] = [list(column) for column in zip(*rows, strict=True)]
         out[d][e] = rows
     return out
 
 
-def means(A: Carried, rule: Rule) -> tuple[Matrix, Matrix]:
+def _with_shared_entries(rows: Matrix) -> Matrix:
+    """A symmetric matrix whose entries below the diagonal are the very arrays above it."""
+    n = len(rows)
+    shared: Matrix = []
+    for i in range(n):
+        shared.append([rows[min(i, j)][max(i, j)] for j in range(n)])
+    return shared
+
+
+def means(A: MaterialRates, rule: Rule) -> tuple[Matrix, Matrix]:
     """Return [d]: integrals of a set and its rates, and of eta times them."""
-    mean, centre = ([list((part @ w).T) for part in A[0]] for w in (rule[1], rule[0] * rule[1]))
-    if rule[2]:
-        mean[2] = [x + jump for x, jump in zip(mean[2], A[1].T, strict=True)]
+    rates, jump = A
+    points, weights, has_hub = rule
+    mean = [list((rate @ weights).T) for rate in rates]
+    centre = [list((rate @ (points * weights)).T) for rate in rates]
+    if has_hub:
+        mean[2] = [integral + at_hub for integral, at_hub in zip(mean[2], jump.T, strict=True)]
     return mean, centre
 
 
 def powers(l: Scalar) -> list[Scalar]:
     """Return 1, 1/l, .., 1/l^6."""
-    out: list[Scalar] = [1.0]
+    inverse_powers: list[Scalar] = [1.0]
     for _ in range(6):
-        out.append(out[-1] / l)
-    return out
+        inverse_powers.append(inverse_powers[-1] / l)
+    return inverse_powers
 
 
-def as_rate(x: Rate, by: list[Scalar]) -> Rate:
+def as_rate(x: Rate, inverse_powers: list[Scalar]) -> Rate:
     """Return a Rate whose slopes were taken times l and l^2."""
-    return Rate(x.value, x.first * by[1], x.second * by[2])
+    return Rate(x.value, x.first * inverse_powers[1], x.second * inverse_powers[2])
 
 
-def times(gram: list[list[Matrix]], by: list[Scalar], power: int) -> list[list[Matrix]]:
-    """Return products whose rates were taken times powers of l, and `power` more."""
-    return [
-        [[[x * by[d + e + power] for x in row] for row in part] for e, part in enumerate(each)]
-        for d, each in enumerate(gram)
-    ]
+def times(gram: list[list[Matrix]], inverse_powers: list[Scalar], more: int) -> list[list[Matrix]]:
+    """Return products [d][e] of derivatives d and e, times l^-(d + e + more)."""
+    scaled = []
+    for d, of_first in enumerate(gram):
+        row_of_matrices = []
+        for e, matrix in enumerate(of_first):
+            factor = inverse_powers[d + e + more]
+            rows = []
+            for row in matrix:
+                rows.append([entry * factor for entry in row])
+            row_of_matrices.append(rows)
+        scaled.append(row_of_matrices)
+    return scaled
