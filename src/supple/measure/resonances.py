@@ -19,6 +19,7 @@ from ..files.recordings import RawTable, Recording, as_recording, read_recording
 from .decays import PoleFit, fit_poles
 from .power_peaks import find_peaks, fit_peaks
 from .signals import (
+    Signals,
     estimate_responses,
     evenly_sampled,
     half_spectra,
@@ -40,8 +41,9 @@ DECAYED = 0.35  # energy of the last third over that of the first of a free deca
 SWEEP_PARTS = 40
 MEMBERS = 6  # orders at which a pole must be stable to be taken
 MOST_UNDECAYED = 100_000  # samples of a record that does not decay and is tried as a decay
-FEW = 5  # poles that it may have
-ALL_EXPLAINED = 0.95  # of its power that they must explain
+MOST_POLES = 12  # poles of a free decay
+FEW = 5  # poles that a record which does not decay may have
+ALL_EXPLAINED = 0.95  # of the power above the noise that these must explain
 EXPLAINED = 0.7  # of the power above the noise that free decays must explain
 MAINS = (50.0, 60.0)
 MAINS_NUMBERS = 20  # harmonics of the mains that are looked at
@@ -188,33 +190,49 @@ def resonances(
 
 def load_recordings(data: Any, rate: float | None = None) -> list[Recording]:
     """Return recordings of files, mappings and arrays, one or a list of them."""
-    if isinstance(data, list | tuple) and data and not np.isscalar(data[0]):
-        if all(isinstance(each, str | PathLike | Mapping | Recording) for each in data):
-            return [one for each in data for one in load_recordings(each, rate)]
-    elif isinstance(data, list | tuple) and data and all(isinstance(x, str) for x in data):
-        return [one for each in data for one in load_recordings(each, rate)]
+    if _is_list_of_recordings(data):
+        recordings: list[Recording] = []
+        for part in data:
+            recordings += load_recordings(part, rate)
+        return recordings
     if isinstance(data, Recording):
         return [data]
     if isinstance(data, str | PathLike):
         return [read_recording(data, rate)]
-    if isinstance(data, Mapping):
-        columns = {}
-        for name, values in data.items():
-            try:
-                column = np.asarray(values, float)
-            except (TypeError, ValueError, OverflowError):
-                raise SuppleError(f"channel '{name}' holds {brief(values)}: give numbers") from None
-            if column.ndim == 0:
-                raise SuppleError(f"channel '{name}' is one number: give its samples")
-            if column.ndim == 1:
-                columns[str(name)] = column
-            else:
-                for k in range(column.shape[-1]):
-                    columns[f"{name}.{k + 1}"] = column[..., k]
-        sizes = {len(column) for column in columns.values()}
-        if len(sizes) != 1:
-            raise SuppleError("the channels given differ in length: give one sample each per time")
-        return [as_recording("the recording", RawTable(columns), rate)]
+    columns = _columns_of_mapping(data) if isinstance(data, Mapping) else _columns_of_array(data)
+    return [as_recording("the recording", RawTable(columns), rate)]
+
+
+def _is_list_of_recordings(data: Any) -> bool:
+    """Whether data is a list of files, mappings or recordings, and not a list of samples."""
+    if not isinstance(data, list | tuple) or not data:
+        return False
+    return all(isinstance(part, str | PathLike | Mapping | Recording) for part in data)
+
+
+def _columns_of_mapping(data: Mapping[Any, Any]) -> dict[str, Array]:
+    """Channels of a mapping by name; of one with several columns each is a channel."""
+    columns: dict[str, Array] = {}
+    for name, values in data.items():
+        try:
+            samples = np.asarray(values, float)
+        except (TypeError, ValueError, OverflowError):
+            raise SuppleError(f"channel '{name}' holds {brief(values)}: give numbers") from None
+        if samples.ndim == 0:
+            raise SuppleError(f"channel '{name}' is one number: give its samples")
+        if samples.ndim == 1:
+            columns[str(name)] = samples
+        else:
+            for k in range(samples.shape[-1]):
+                columns[f"{name}.{k + 1}"] = samples[..., k]
+    lengths = {len(samples) for samples in columns.values()}
+    if len(lengths) != 1:
+        raise SuppleError("the channels given differ in length: give one sample each per time")
+    return columns
+
+
+def _columns_of_array(data: Any) -> dict[str, Array]:
+    """Channels of an array (N,) or (N, channels)."""
     try:
         samples = np.asarray(data, float)
     except (TypeError, ValueError, OverflowError):
@@ -225,8 +243,7 @@ def load_recordings(data: Any, rate: float | None = None) -> list[Recording]:
             "with rate="
         )
     table = samples.reshape(len(samples), -1)
-    columns = {f"channel {k + 1}": table[:, k] for k in range(table.shape[1])}
-    return [as_recording("the recording", RawTable(columns), rate)]
+    return {f"channel {k + 1}": table[:, k] for k in range(table.shape[1])}
 
 
 def _analyse(
@@ -238,7 +255,7 @@ def _analyse(
     excitation: str,
 ) -> Resonances:
     """The resonances of one recording."""
-    recording = _chosen(recording, channels, force)
+    recording = _select_channels(recording, channels, force)
     if recording.spectrum:
         return _analyse_spectrum(recording, band, count)
     values_count = len(recording.x) * len(recording.channels)
@@ -249,102 +266,163 @@ def _analyse(
         "cut the recording, use fewer channels, or filter it and take every n-th sample",
     )
     signals = evenly_sampled(recording)
-    names = list(signals.names)
-    driver = force if force is not None else next((n for n in names if FORCE.match(n)), None)
-    if driver is not None and driver not in names:
-        raise SuppleError(f"force is '{driver}': {recording.name} has {', '.join(names)}")
-    outputs = [k for k, name in enumerate(names) if name != driver]
+    driver = _force_channel(signals.names, force, recording.name)
+    outputs = [k for k, name in enumerate(signals.names) if name != driver]
     if not outputs:
         raise SuppleError(f"{recording.name} has the force '{driver}' and no channel beside it")
-    values = signals.values[:, outputs]
-    nyquist = 0.5 * signals.rate
-    low, high = band or (max(2.0 / signals.duration, 1e-9), 0.96 * nyquist)
-    if low >= nyquist:
+    if excitation in ("hammer", "driven") and driver is None:
         raise SuppleError(
-            f"{recording.name} is sampled at {signals.rate:.6g} Hz: nothing can be said above "
-            f"{nyquist:.6g} Hz, and band begins at {low:g} Hz; sample faster"
+            f"excitation is {excitation}, but no channel of {recording.name} is a force: name it "
+            "(force=)"
         )
-    notes = list(signals.notes)
-    if band is not None and high > nyquist:
-        notes.append(
-            f"sampled at {signals.rate:.6g} Hz: modes between {nyquist:.6g} and {high:.6g} Hz, "
-            "asked for, cannot be seen; they would appear folded to lower frequencies"
-        )
-    limits = (low, min(high, 0.98 * nyquist))
+    limits, notes_on_band = _band_that_can_be_seen(signals, band, recording.name)
+    notes = [*signals.notes, *notes_on_band]
 
-    kind = excitation
-    if kind == "auto":
-        if driver is not None:
-            pushes = signals.values[:, names.index(driver)]
-            kind = "hammer" if _impulsive(pushes) else "driven"
-        else:
-            kind = "sweep" if _sweeps(values, signals.rate) else "ringdown"
-    if kind in ("hammer", "driven") and driver is None:
-        raise SuppleError(
-            f"excitation is {kind}, but no channel of {recording.name} is a force: name it (force=)"
-        )
-    found: _FoundPoles | None = None
-    if kind == "driven":
-        given = signals.values[:, names.index(str(driver))]
-        found = _driven(given, values, signals.rate, limits)
-    elif kind in ("ringdown", "hammer"):
-        hits = None if driver is None else signals.values[:, names.index(driver)]
-        decays = _decays(values, signals.rate)
-        if excitation != "auto" or decays or len(values) <= MOST_UNDECAYED:
-            few = 12 if excitation != "auto" or decays else FEW
-            found = _ringdown(values, signals.rate, limits, hits, few)
-        # something that dies away may be no free decay, such as a sweep past a resonance; and one
-        # that hardly does may be one, where a few poles explain all of it
-        enough = EXPLAINED if decays else ALL_EXPLAINED
-        if excitation == "auto" and kind == "ringdown" and found is not None:
-            found = found if _explained_power(found, limits) >= enough else None
-    if found is None:
-        kind = "sweep" if kind == "sweep" else "ambient"
-        found = _ambient(values, signals.rate, limits, sweep=kind == "sweep")
+    readings = signals.values[:, outputs]
+    pushes = None if driver is None else signals.values[:, signals.names.index(driver)]
+    kind, found = _find_poles(readings, pushes, signals.rate, limits, excitation)
     found = _sort_out_harmonics(found, free_decay=kind in ("ringdown", "hammer"))
     if count is not None and len(found.frequency_hz) > count:
-        keep = np.sort(np.argsort(-found.strength)[:count])
-        found = found.take(keep)
+        strongest = np.sort(np.argsort(-found.strength)[:count])
+        found = found.take(strongest)
     if not len(found.frequency_hz):
         notes.append(
             "no resonance stands out of the noise: record longer, excite more, or give another band"
         )
-    line = _thin_spectrum(found.spectrum_hz, found.spectrum, found.fit, limits[1])
-    return Resonances(
-        (recording.name,),
-        kind,
-        found.frequency_hz,
-        found.damping_ratio,
-        found.std_hz,
-        found.std_damping,
-        found.harmonics,
-        found.harmonic_hz,
-        line[0],
-        line[1],
-        line[2],
-        found.diagram[0],
-        found.diagram[1],
-        found.diagram[2],
-        found.diagram[3],
-        tuple(names[k] for k in outputs),
-        signals.rate,
-        signals.duration,
-        tuple(notes),
+    return _answer(
+        found,
+        file=recording.name,
+        excitation=kind,
+        top=limits[1],
+        channels=tuple(signals.names[k] for k in outputs),
+        rate=signals.rate,
+        duration=signals.duration,
+        notes=notes,
     )
 
 
-def _chosen(recording: Recording, channels: Sequence[str] | None, force: str | None) -> Recording:
-    """The recording with the channels that were asked for."""
+def _select_channels(
+    recording: Recording, channels: Sequence[str] | None, force: str | None
+) -> Recording:
+    """The recording with the requested channels, and that of the force."""
     if channels is None:
         return recording
     unknown = [name for name in channels if name not in recording.channels]
     if unknown:
         known = ", ".join(recording.channels)
         raise SuppleError(f"channel '{unknown[0]}' is not in {recording.name}: it has {known:.200}")
-    wanted = list(channels)
+    selected = list(channels)
     if force is not None and force in recording.channels:
-        wanted.append(force)
-    return replace(recording, channels={name: recording.channels[name] for name in wanted})
+        selected.append(force)
+    return replace(recording, channels={name: recording.channels[name] for name in selected})
+
+
+def _force_channel(names: Sequence[str], force: str | None, recording: str) -> str | None:
+    """The channel of the measured force: the one given, or the first named like a force."""
+    if force is None:
+        return next((name for name in names if FORCE.match(name)), None)
+    if force not in names:
+        raise SuppleError(f"force is '{force}': {recording} has {', '.join(names)}")
+    return force
+
+
+def _band_that_can_be_seen(
+    signals: Signals, band: tuple[float, float] | None, recording: str
+) -> tuple[tuple[float, float], list[str]]:
+    """The range of frequencies (Hz) that the samples resolve, and what limits it in words."""
+    nyquist = 0.5 * signals.rate
+    low, high = band or (max(2.0 / signals.duration, 1e-9), 0.96 * nyquist)
+    if low >= nyquist:
+        raise SuppleError(
+            f"{recording} is sampled at {signals.rate:.6g} Hz: nothing can be said above "
+            f"{nyquist:.6g} Hz, and band begins at {low:g} Hz; sample faster"
+        )
+    notes: list[str] = []
+    if band is not None and high > nyquist:
+        notes.append(
+            f"sampled at {signals.rate:.6g} Hz: modes between {nyquist:.6g} and {high:.6g} Hz, "
+            "asked for, cannot be seen; they would appear folded to lower frequencies"
+        )
+    return (low, min(high, 0.98 * nyquist)), notes
+
+
+def _find_poles(
+    readings: Array,
+    pushes: Array | None,
+    rate: float,
+    band: tuple[float, float],
+    excitation: str,
+) -> tuple[str, _FoundPoles]:
+    """Return how the structure was excited, and the resonances by the method for that.
+
+    What dies away may be no free decay, such as a sweep past a resonance; what hardly does may be
+    one. So a decay that was not asked for is accepted where its few poles explain the record, and
+    the record is taken as ambient otherwise.
+    """
+    automatic = excitation == "auto"
+    kind = _kind_of_excitation(readings, pushes, rate) if automatic else excitation
+    if kind == "driven" and pushes is not None:
+        return kind, _driven(pushes, readings, rate, band)
+    if kind == "hammer" and pushes is not None and not automatic:
+        return kind, _ringdown(readings, rate, band, pushes)
+    if kind == "ringdown" and not automatic:
+        return kind, _ringdown(readings, rate, band, pushes)
+
+    if kind in ("hammer", "ringdown"):
+        decays = _decays(readings, rate)
+        if decays or len(readings) <= MOST_UNDECAYED:
+            most_poles = MOST_POLES if decays else FEW
+            found = _ringdown(readings, rate, band, pushes, most_poles)
+            enough = EXPLAINED if decays else ALL_EXPLAINED
+            if kind == "hammer" or _explained_power(found, band) >= enough:
+                return kind, found
+    if kind != "sweep":
+        kind = "ambient"
+    return kind, _ambient(readings, rate, band, sweep=kind == "sweep")
+
+
+def _kind_of_excitation(readings: Array, pushes: Array | None, rate: float) -> str:
+    """How the structure was excited, as far as the channels show it."""
+    if pushes is not None:
+        return "hammer" if _impulsive(pushes) else "driven"
+    return "sweep" if _sweeps(readings, rate) else "ringdown"
+
+
+def _answer(
+    found: _FoundPoles,
+    *,
+    file: str,
+    excitation: str,
+    top: float,
+    channels: tuple[str, ...],
+    rate: float,
+    duration: float,
+    notes: Sequence[str],
+) -> Resonances:
+    """The resonances of one recording with the spectrum, up to `top` in Hz, for a picture."""
+    spectrum_hz, spectrum, fit = _thin_spectrum(found.spectrum_hz, found.spectrum, found.fit, top)
+    orders, pole_hz, pole_damping, stable = found.diagram
+    return Resonances(
+        files=(file,),
+        excitation=excitation,
+        frequency_hz=found.frequency_hz,
+        damping_ratio=found.damping_ratio,
+        std_hz=found.std_hz,
+        std_damping=found.std_damping,
+        harmonics=found.harmonics,
+        harmonic_hz=found.harmonic_hz,
+        spectrum_hz=spectrum_hz,
+        spectrum=spectrum,
+        fit=fit,
+        orders=orders,
+        pole_hz=pole_hz,
+        pole_damping=pole_damping,
+        stable=stable,
+        channels=channels,
+        rate=rate,
+        duration=duration,
+        notes=tuple(notes),
+    )
 
 
 @dataclass(frozen=True)
@@ -384,9 +462,9 @@ def _decays(values: Array, rate: float) -> bool:
     if len(rest) < 40 or len(rest) < 0.3 * len(values):
         return False
     third = len(rest) // 3
-    energy = (rest / np.maximum(rest.std(axis=0), 1e-300)) ** 2
-    total = energy.sum(axis=1)
-    return bool(total[-third:].mean() < DECAYED * total[:third].mean())
+    scaled = rest / np.maximum(rest.std(axis=0), 1e-300)
+    energy = (scaled**2).sum(axis=1)
+    return bool(energy[-third:].mean() < DECAYED * energy[:third].mean())
 
 
 def _sweeps(values: Array, rate: float) -> bool:
@@ -424,21 +502,23 @@ def _explained_power(found: _FoundPoles, band: tuple[float, float]) -> float:
 def _onsets(values: Array, rate: float) -> list[int]:
     """Where free decays begin: the highest points, each much higher than what came before."""
     centred = values - np.median(values, axis=0)
-    size = np.sqrt(((centred / np.maximum(centred.std(axis=0), 1e-300)) ** 2).sum(axis=1))
+    scaled = centred / np.maximum(centred.std(axis=0), 1e-300)
+    size = np.sqrt((scaled**2).sum(axis=1))
+
+    # the highest sample of each of four hundred blocks is enough to see where a decay begins
     block = max(1, len(size) // 400)
-    blocks = size[: len(size) // block * block].reshape(-1, block).max(axis=1)
-    peak = blocks.max()
+    highest = size[: len(size) // block * block].reshape(-1, block).max(axis=1)
     onsets: list[int] = []
-    for k in range(len(blocks)):
-        before = blocks[max(0, k - 8) : k]
-        jump = k == 0 or blocks[k] > 3 * before.max(initial=0.0)
-        far = not onsets or k * block - onsets[-1] > 0.05 * len(size)
-        if blocks[k] > 0.4 * peak and jump and far:
+    for k in range(len(highest)):
+        before = highest[max(0, k - 8) : k]
+        jumps = k == 0 or highest[k] > 3 * before.max(initial=0.0)
+        apart = not onsets or k * block - onsets[-1] > 0.05 * len(size)
+        if highest[k] > 0.4 * highest.max() and jumps and apart:
             start = k * block
             onsets.append(start + int(np.argmax(size[start : start + 2 * block])))
     if not onsets:
-        highest = int(np.argmax(size))
-        onsets = [highest if highest < 0.5 * len(size) else 0]
+        top = int(np.argmax(size))
+        onsets = [top if top < 0.5 * len(size) else 0]
     if onsets[0] < 0.01 * len(size):
         onsets[0] = 0  # it rings from the first sample on
     return onsets
@@ -449,48 +529,59 @@ def _ringdown(
     rate: float,
     band: tuple[float, float],
     force: Array | None,
-    most: int = 12,
+    most: int = MOST_POLES,
 ) -> _FoundPoles:
     """Free decays, each of them fitted, their answers combined."""
-    if force is None:
-        onsets = _onsets(values, rate)
-    else:
-        # the force is over when it is back at a fiftieth of its largest value
-        pushes = np.abs(force - np.median(force))
-        hit = np.flatnonzero(pushes > 0.02 * pushes.max())
-        ends = hit[np.append(np.diff(hit) > 0.02 * rate + 2, True)]
-        onsets = [int(end) + 1 for end in ends if end + 64 < len(values)] or [0]
+    onsets = _onsets(values, rate) if force is None else _ends_of_hits(force, len(values), rate)
     ends = [*onsets[1:], len(values)]
-    pieces = [values[a : b - 2] for a, b in zip(onsets, ends, strict=True) if b - a > 80]
+    decays: list[Array] = []
+    for start, end in zip(onsets, ends, strict=True):
+        if end - start > 80:
+            decays.append(values[start : end - 2])
+
     fits: list[PoleFit] = []
-    for piece in pieces:
-        spectrum = np.fft.rfft(piece, axis=0)
-        f_piece: Any = np.fft.rfftfreq(len(piece), 1 / rate)
-        fits.append(fit_poles(f_piece, spectrum, band, rate=rate, count=len(piece), most=most))
-    longest = int(np.argmax([len(piece) for piece in pieces]))
-    spectrum = np.fft.rfft(pieces[longest], axis=0)
-    f: Any = np.fft.rfftfreq(len(pieces[longest]), 1 / rate)
-    unit = 2.0 / (rate * len(pieces[longest]))
-    power = unit * (np.abs(spectrum) ** 2).sum(axis=1)
-    fitted = unit * (np.abs(fits[longest].model) ** 2).sum(axis=1)
-    tables = []
-    for fit in fits:
+    tables: list[Array] = []
+    for decay in decays:
+        spectrum = np.fft.rfft(decay, axis=0)
+        lines_hz: Array = np.asarray(np.fft.rfftfreq(len(decay), 1 / rate), float)
+        fit = fit_poles(lines_hz, spectrum, band, rate=rate, count=len(decay), most=most)
+        fits.append(fit)
         std_f, std_z = fit.standard_deviations()
         tables.append(np.stack([fit.frequency_hz, fit.damping_ratio, std_f, std_z], axis=1))
     table = tables[0] if len(tables) == 1 else _merge_tables(tables)
-    diagram = stable_poles(f, spectrum, _busy_band(table[:, 0], band))
+
+    # the longest decay is the one of the picture and of the stabilisation diagram
+    longest = int(np.argmax([len(decay) for decay in decays]))
+    count = len(decays[longest])
+    f: Array = np.asarray(np.fft.rfftfreq(count, 1 / rate), float)
+    spectrum = np.fft.rfft(decays[longest], axis=0)
+    unit = 2.0 / (rate * count)
+    power = unit * (np.abs(spectrum) ** 2).sum(axis=1)
+    fitted_power = unit * (np.abs(fits[longest].model) ** 2).sum(axis=1)
     return _FoundPoles(
-        table[:, 0],
-        table[:, 1],
-        table[:, 2],
-        table[:, 3],
-        np.interp(table[:, 0], f, power),
-        f,
-        power,
-        fitted,
-        diagram,
-        rate / max(len(piece) for piece in pieces),
+        frequency_hz=table[:, 0],
+        damping_ratio=table[:, 1],
+        std_hz=table[:, 2],
+        std_damping=table[:, 3],
+        strength=np.interp(table[:, 0], f, power),
+        spectrum_hz=f,
+        spectrum=power,
+        fit=fitted_power,
+        diagram=stable_poles(f, spectrum, _busy_band(table[:, 0], band)),
+        resolution=rate / count,
     )
+
+
+def _ends_of_hits(force: Array, samples: int, rate: float) -> list[int]:
+    """The first samples after hits: the force is back at a fiftieth of its largest value."""
+    size = np.abs(force - np.median(force))
+    pushed = np.flatnonzero(size > 0.02 * size.max())
+    last_of_hit = np.append(np.diff(pushed) > 0.02 * rate + 2, True)
+    onsets: list[int] = []
+    for end in pushed[last_of_hit]:
+        if end + 64 < samples:
+            onsets.append(int(end) + 1)
+    return onsets or [0]
 
 
 def _busy_band(frequency_hz: Array, band: tuple[float, float]) -> tuple[float, float]:
@@ -501,34 +592,37 @@ def _busy_band(frequency_hz: Array, band: tuple[float, float]) -> tuple[float, f
 
 
 def _driven(force: Array, values: Array, rate: float, band: tuple[float, float]) -> _FoundPoles:
-    """Responses to a measured force, weighted by their coherence."""
-    segments = 8
-    found = estimate_responses(force, values, rate, segments)
-    seen = found.coherence.mean(axis=1) > 0.05
-    variance = (1 - found.coherence) / (2 * np.maximum(found.coherence, 1e-3) * found.averages)
-    noise = np.maximum(variance, 1e-8) * np.abs(found.h1) ** 2 + 1e-300
-    noise[~seen] *= 1e3
-    noise = np.maximum(noise, 1e-12 * (np.abs(found.h1) ** 2).max(axis=0))
-    diagram = stable_poles(found.frequency_hz, found.h1, band)
+    """Poles of the responses to a measured force, weighted by their coherence."""
+    responses = estimate_responses(force, values, rate)
+    f = responses.frequency_hz
+    size = np.abs(responses.h1)
+
+    # variance of H1 by its coherence; lines without any hardly count
+    coherence = np.maximum(responses.coherence, 1e-3)
+    relative_variance = (1 - responses.coherence) / (2 * coherence * responses.averages)
+    variance = np.maximum(relative_variance, 1e-8) * size**2 + 1e-300
+    incoherent = responses.coherence.mean(axis=1) <= 0.05
+    variance[incoherent] *= 1e3
+    variance = np.maximum(variance, 1e-12 * (size**2).max(axis=0))
+
+    diagram = stable_poles(f, responses.h1, band)
     start = _stable_clusters(*diagram)
-    fit = fit_poles(found.frequency_hz, found.h1, band, kernel="response", noise=noise, start=start)
-    keep = np.flatnonzero((fit.damping_ratio > 0) & (fit.damping_ratio < 0.5))
+    fit = fit_poles(f, responses.h1, band, kernel="response", noise=variance, start=start)
     std_f, std_z = fit.standard_deviations()
-    power = (np.abs(found.h1) ** 2).sum(axis=1)
-    resolution = float(found.frequency_hz[1])
-    both = _FoundPoles(
-        fit.frequency_hz,
-        fit.damping_ratio,
-        std_f,
-        std_z,
-        np.interp(fit.frequency_hz, found.frequency_hz, power),
-        found.frequency_hz,
-        power,
-        (np.abs(fit.model) ** 2).sum(axis=1),
-        diagram,
-        resolution,
+    power = (size**2).sum(axis=1)
+    found = _FoundPoles(
+        frequency_hz=fit.frequency_hz,
+        damping_ratio=fit.damping_ratio,
+        std_hz=std_f,
+        std_damping=std_z,
+        strength=np.interp(fit.frequency_hz, f, power),
+        spectrum_hz=f,
+        spectrum=power,
+        fit=(np.abs(fit.model) ** 2).sum(axis=1),
+        diagram=diagram,
+        resolution=float(f[1]),
     )
-    return both.take(keep)
+    return found.take(np.flatnonzero((fit.damping_ratio > 0) & (fit.damping_ratio < 0.5)))
 
 
 def _stable_clusters(
@@ -560,33 +654,37 @@ def _ambient(
     N = len(values)
     window = np.ones(N) if sweep else np.hanning(N + 1)[:N]
     centred = (values - values.mean(axis=0)) * window[:, None]
+    f: Array = np.asarray(np.fft.rfftfreq(N, 1 / rate), float)
     spectrum = np.fft.rfft(centred, axis=0)
-    f: Any = np.fft.rfftfreq(N, 1 / rate)
     density = 2 * np.abs(spectrum) ** 2 / (rate * (window**2).sum())
-    each = density.mean(axis=0)
-    power = density.sum(axis=1) if sweep else (density / np.maximum(each, 1e-300)).sum(axis=1)
-    power = power if sweep else power * each.mean()
-    rough_f: Array
-    rough_f, rough = welch(values, rate, segments=max(8, min(64, N // 4096)))
-    rough_power = (rough / np.maximum(each, 1e-300)).sum(axis=1) * each.mean()
+    averaged_hz, averaged = welch(values, rate, segments=max(8, min(64, N // 4096)))
+
+    # channels of different size count alike, but for a sweep, whose noise is the same in all
     if sweep:
-        rough_power = rough.sum(axis=1)
-    peaks = find_peaks(rough_f, rough_power, band, 20)
+        power = density.sum(axis=1)
+        averaged_power = averaged.sum(axis=1)
+    else:
+        mean = density.mean(axis=0)
+        power = (density / np.maximum(mean, 1e-300)).sum(axis=1) * mean.mean()
+        averaged_power = (averaged / np.maximum(mean, 1e-300)).sum(axis=1) * mean.mean()
+
+    # peaks are looked for where the noise is averaged out, and fitted to every line
+    peaks = find_peaks(averaged_hz, averaged_power, band, 20)
     fit = fit_peaks(f, power, sorted(peaks), likelihood=not sweep)
     seconds = min(0.25 * N / rate, 400 / max(band[0], 1 / (N / rate)))
-    lag_f, half = half_spectra(values, rate, seconds)
-    diagram = stable_poles(lag_f, half, _busy_band(fit.frequency_hz, band))
+    correlation_hz, correlation_spectra = half_spectra(values, rate, seconds)
+    busy = _busy_band(fit.frequency_hz, band)
     return _FoundPoles(
-        fit.frequency_hz,
-        fit.damping_ratio,
-        fit.std_hz,
-        fit.std_damping,
-        np.interp(fit.frequency_hz, rough_f, rough_power),
-        f,
-        power,
-        fit.model,
-        diagram,
-        rate / N,
+        frequency_hz=fit.frequency_hz,
+        damping_ratio=fit.damping_ratio,
+        std_hz=fit.std_hz,
+        std_damping=fit.std_damping,
+        strength=np.interp(fit.frequency_hz, averaged_hz, averaged_power),
+        spectrum_hz=f,
+        spectrum=power,
+        fit=fit.model,
+        diagram=stable_poles(correlation_hz, correlation_spectra, busy),
+        resolution=rate / N,
     )
 
 
@@ -596,58 +694,49 @@ def _analyse_spectrum(
     """A file that holds a spectrum: power, amplitude, or decibels."""
     notes = list(recording.notes)
     f = recording.x
-    columns = []
+    powers: list[Array] = []
     for name, values in recording.channels.items():
         if (values < 0).any():
             notes.append(f"'{name}' has negative values and is read as decibels")
-            columns.append(10 ** (values / 10))
+            powers.append(10 ** (values / 10))
         elif "psd" in name.lower() or "power" in name.lower():
-            columns.append(values)
+            powers.append(values)
         else:
-            columns.append(values**2)
-    unit = [max(float(column.max()), 1e-300) for column in columns]
-    power = np.sum([column / size for column, size in zip(columns, unit, strict=True)], axis=0)
-    power = power * float(np.mean(unit))
-    limits = band or (float(f[1] + 4 * (f[1] - f[0])), float(f[-1]))
+            powers.append(values**2)
+
+    # channels of different size count alike
+    highest = [max(float(power.max()), 1e-300) for power in powers]
+    scaled = [power / top for power, top in zip(powers, highest, strict=True)]
+    power = np.sum(scaled, axis=0) * float(np.mean(highest))
+
+    resolution = float(f[1] - f[0])
+    limits = band or (float(f[1] + 4 * resolution), float(f[-1]))
     peaks = find_peaks(f, power, limits, count or 20)
     fit = fit_peaks(f, power, peaks, likelihood=False)
     notes.append("damping ratios include the width of the window that the spectrum was made with")
     none = np.zeros(0)
-    resolution = float(f[1] - f[0])
+    no_diagram = (np.zeros(0, int), none, none, np.zeros(0, bool))
     found = _FoundPoles(
-        fit.frequency_hz,
-        fit.damping_ratio,
-        fit.std_hz,
-        fit.std_damping,
-        np.interp(fit.frequency_hz, f, power),
-        f,
-        power,
-        fit.model,
-        (np.zeros(0, int), none, none, np.zeros(0, bool)),
-        resolution,
+        frequency_hz=fit.frequency_hz,
+        damping_ratio=fit.damping_ratio,
+        std_hz=fit.std_hz,
+        std_damping=fit.std_damping,
+        strength=np.interp(fit.frequency_hz, f, power),
+        spectrum_hz=f,
+        spectrum=power,
+        fit=fit.model,
+        diagram=no_diagram,
+        resolution=resolution,
     )
-    found = _sort_out_harmonics(found, free_decay=False)
-    thinned = _thin_spectrum(f, power, fit.model, limits[1])
-    return Resonances(
-        (recording.name,),
-        "spectrum",
-        found.frequency_hz,
-        found.damping_ratio,
-        found.std_hz,
-        found.std_damping,
-        found.harmonics,
-        found.harmonic_hz,
-        thinned[0],
-        thinned[1],
-        thinned[2],
-        found.diagram[0],
-        found.diagram[1],
-        found.diagram[2],
-        found.diagram[3],
-        tuple(recording.channels),
-        2 * float(f[-1]),
-        1 / resolution,
-        tuple(notes),
+    return _answer(
+        _sort_out_harmonics(found, free_decay=False),
+        file=recording.name,
+        excitation="spectrum",
+        top=limits[1],
+        channels=tuple(recording.channels),
+        rate=2 * float(f[-1]),
+        duration=1 / resolution,
+        notes=notes,
     )
 
 
@@ -655,44 +744,59 @@ def _sort_out_harmonics(found: _FoundPoles, free_decay: bool) -> _FoundPoles:
     """Take lines out that nothing damps and that stand where mains or a motor put them."""
     if not len(found.frequency_hz):
         return found
-    f, z = found.frequency_hz, found.damping_ratio
-    # a line narrower than the record resolves, or whose damping is none within its error
+    f = found.frequency_hz
+    undamped = _undamped_lines(found, free_decay)
+    sentences = _mains_harmonics(f, undamped, found.resolution)
+
+    # three or more undamped lines that are multiples of one: a motor, a fan, a pump
+    rest = [int(k) for k in np.flatnonzero(undamped) if int(k) not in sentences]
+    for first in rest:
+        family: list[tuple[int, int]] = []
+        for other in rest:
+            ratio = float(f[other] / f[first])
+            multiple = round(ratio)
+            if multiple >= 1 and abs(ratio - multiple) < 2e-3 * multiple:
+                family.append((other, multiple))
+        if len(family) >= 3:
+            for other, multiple in family:
+                sentence = f"{f[other]:.5g} Hz: {multiple} times {f[first]:.5g} Hz, a running motor"
+                sentences.setdefault(other, sentence)
+
+    lines = sorted(sentences)
+    modes = np.array([k not in sentences for k in range(len(f))], bool)
+    return replace(
+        found.take(modes),
+        harmonics=tuple(sentences[k] for k in lines),
+        harmonic_hz=f[np.array(lines, int)],
+    )
+
+
+def _undamped_lines(found: _FoundPoles, free_decay: bool) -> NDArray[np.bool_]:
+    """Which lines are narrower than the record resolves, or have no damping within its error."""
+    f = found.frequency_hz
+    z = found.damping_ratio
     narrow = z * f < 0.6 * found.resolution
     if free_decay:
         # fitted in time: seen to die away within the record, however narrow. A large free vibration
         # has overtones of its own, which no motor makes
-        nepers = 2 * np.pi * z * f / found.resolution
-        narrow &= (nepers < 0.5) | (z < 10 * found.std_damping)
-    undamped = narrow | (z < 2 * found.std_damping) | (z < 1e-4)
-    words: dict[int, str] = {}
-    tolerance = np.maximum(1e-3 * f, 2 * found.resolution)
+        decay_over_record = 2 * np.pi * z * f / found.resolution  # nepers
+        narrow &= (decay_over_record < 0.5) | (z < 10 * found.std_damping)
+    return np.asarray(narrow | (z < 2 * found.std_damping) | (z < 1e-4))
+
+
+def _mains_harmonics(f: Array, undamped: NDArray[np.bool_], resolution: float) -> dict[int, str]:
+    """Sentences for undamped lines at multiples of the mains' frequency, by index of the line."""
+    tolerance = np.maximum(1e-3 * f, 2 * resolution)
+    sentences: dict[int, str] = {}
     for k in np.flatnonzero(undamped):
         for mains in MAINS:
-            times = round(float(f[k]) / mains)
-            if 1 <= times <= MAINS_NUMBERS and abs(f[k] - times * mains) < tolerance[k]:
-                which = "mains" if times == 1 else f"harmonic {times} of the mains"
-                words[int(k)] = f"{f[k]:.5g} Hz: {which} ({mains:g} Hz)"
+            multiple = round(float(f[k]) / mains)
+            near = abs(f[k] - multiple * mains) < tolerance[k]
+            if 1 <= multiple <= MAINS_NUMBERS and near:
+                name = "mains" if multiple == 1 else f"harmonic {multiple} of the mains"
+                sentences[int(k)] = f"{f[k]:.5g} Hz: {name} ({mains:g} Hz)"
                 break
-    # three or more undamped lines that are multiples of one: a motor, a fan, a pump
-    rest = [int(k) for k in np.flatnonzero(undamped) if int(k) not in words]
-    for first in rest:
-        family = []
-        for other in rest:
-            ratio = float(f[other] / f[first])
-            if round(ratio) >= 1 and abs(ratio - round(ratio)) < 2e-3 * round(ratio):
-                family.append((other, round(ratio)))
-        if len(family) >= 3:
-            for other, multiple in family:
-                sentence = f"{f[other]:.5g} Hz: {multiple} times {f[first]:.5g} Hz, a running motor"
-                words.setdefault(other, sentence)
-    keep = np.array([k not in words for k in range(len(f))], bool)
-    kept = found.take(keep)
-    ordered = sorted(words)
-    return replace(
-        kept,
-        harmonics=tuple(words[k] for k in ordered),
-        harmonic_hz=f[np.array(ordered, int)],
-    )
+    return sentences
 
 
 def _thin_spectrum(f: Array, power: Array, fit: Array, top: float) -> tuple[Array, Array, Array]:
@@ -715,34 +819,42 @@ def _merge_tables(tables: Sequence[Array]) -> Array:
     widened by the square root of chi squared over its degrees of freedom (Birge's ratio).
     """
     rows = np.concatenate(tables)
-    owner = np.concatenate([np.full(len(table), k) for k, table in enumerate(tables)])
-    order = np.argsort(rows[:, 0])
+    table_of_row = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+
+    # rows of different tables whose frequencies agree are the same mode
     groups: list[list[int]] = []
-    for index in order:
-        f, _, std, _ = rows[index]
+    for index in np.argsort(rows[:, 0]):
+        frequency = rows[index, 0]
+        std = rows[index, 2]
         if groups:
-            last = rows[groups[-1]]
-            centre = float(np.average(last[:, 0], weights=1 / np.maximum(last[:, 2], 1e-12) ** 2))
-            reach = max(0.01 * f, 4 * float(np.hypot(std, last[:, 2].min())))
-            fresh = owner[index] not in owner[groups[-1]]
-            if fresh and abs(f - centre) < reach:
+            group = rows[groups[-1]]
+            weights = 1 / np.maximum(group[:, 2], 1e-12) ** 2
+            centre = float(np.average(group[:, 0], weights=weights))
+            reach = max(0.01 * frequency, 4 * float(np.hypot(std, group[:, 2].min())))
+            from_another_table = table_of_row[index] not in table_of_row[groups[-1]]
+            if from_another_table and abs(frequency - centre) < reach:
                 groups[-1].append(int(index))
                 continue
         groups.append([int(index)])
-    out = []
-    for group in groups:
-        part = rows[group]
-        combined = []
-        for value, deviation in ((0, 2), (1, 3)):
-            weight = 1 / np.maximum(part[:, deviation], 1e-15) ** 2
-            mean = float(np.average(part[:, value], weights=weight))
-            std = float(1 / np.sqrt(weight.sum()))
-            if len(group) > 1:
-                chi2 = float((weight * (part[:, value] - mean) ** 2).sum()) / (len(group) - 1)
-                std *= max(1.0, np.sqrt(chi2))
-            combined += [mean, std]
-        out.append([combined[0], combined[2], combined[1], combined[3]])
-    return np.array(out).reshape(-1, 4)
+
+    merged: list[list[float]] = []
+    for members in groups:
+        group = rows[members]
+        frequency, std_hz = _weighted_mean(group[:, 0], group[:, 2])
+        damping, std_damping = _weighted_mean(group[:, 1], group[:, 3])
+        merged.append([frequency, damping, std_hz, std_damping])
+    return np.array(merged).reshape(-1, 4)
+
+
+def _weighted_mean(values: Array, deviations: Array) -> tuple[float, float]:
+    """The mean of repeated estimates, and its deviation, widened by Birge's ratio."""
+    weight = 1 / np.maximum(deviations, 1e-15) ** 2
+    mean = float(np.average(values, weights=weight))
+    std = float(1 / np.sqrt(weight.sum()))
+    if len(values) > 1:
+        chi_squared = float((weight * (values - mean) ** 2).sum())
+        std *= max(1.0, np.sqrt(chi_squared / (len(values) - 1)))
+    return mean, std
 
 
 def _combine_recordings(parts: Sequence[Resonances], count: int | None) -> Resonances:
