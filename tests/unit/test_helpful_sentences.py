@@ -175,3 +175,46 @@ def test_a_misspelt_path_with_a_unit() -> None:
 
     with pytest.raises(SuppleError, match="there is no key 'walls': did you mean 'wall'"):
         measure("2mm", "links.arm.section.walls", "--vary")
+
+
+BEAM = """
+name: arm
+planar: true
+gravity: [0, -9.81, 0]
+materials: {steel: {young_modulus: 210e9, poisson_ratio: 0.3, density: 7850}}
+links:
+  - {name: upper, length: 1.0, material: steel, section: {shape: circle, diameter: 0.05}}
+  - {name: fore, length: 0.8, material: steel, section: {shape: circle, diameter: 0.05}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "sentence"),
+    [
+        ("length: 1.0", "mass: 3, length: 1.0", "a mass on the link's end stands in tip, such as"),
+        ("length: 0.8", "parent: upper, length: 0.8", "it is for architecture: mechanism"),
+        ("diameter: 0.05", "radius: 0.025", "give the diameter, twice the radius"),
+        ("shape: circle", "shape: pipe", "did you mean 'tube'?"),
+        ("young_modulus: 210e9", "E: 210e9", "unknown key 'E': did you mean 'young_modulus'?"),
+        ("[0, -9.81, 0]", "-9.81", r"m/s\^2, such as \[0, 0, -9.81\]"),
+        ("planar: true", "payload: 5", r"such as \{mass: 2\}"),
+    ],
+)
+def test_common_words_and_misplaced_keys(right: str, wrong: str, sentence: str) -> None:
+    with pytest.raises(supple.RobotError, match=sentence) as refused:
+        supple.loads(BEAM.replace(right, wrong, 1))
+    assert not any("not both" in fault for fault in refused.value.faults)
+
+
+def test_a_list_item_without_its_dash() -> None:
+    text = BEAM.replace(
+        "  - {name: fore, length: 0.8,", "  - {name: fore, name: last, length: 0.8,"
+    )
+    with pytest.raises(supple.RobotError, match="given twice: keep one; a new item of a list"):
+        supple.loads(text)
+
+
+def test_gravity_across_the_plane_is_noted() -> None:
+    robot = supple.loads(BEAM.replace("[0, -9.81, 0]", "[0, 0, -9.81]"))
+    assert any("along z, across the plane" in note for note in supple.check(robot).notes)
+    assert not any("across the plane of" in note for note in supple.check(supple.loads(BEAM)).notes)

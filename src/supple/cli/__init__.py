@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable
@@ -183,6 +184,8 @@ def main() -> int:
         say(plain(str(problem)), err=True)
     except _UsageError as problem:
         text = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
+        if re.search(r"extra argument.* \(-?[0-9]", text):
+            text += "; values of one option are joined by commas, such as --at 0,45deg"
         command = " ".join(["supple", *(word for word in sys.argv[1:2] if word in COMMANDS)])
         say(plain(f"{text.rstrip('.')} (see `{command} --help`)"), err=True)
     except typer.Abort:

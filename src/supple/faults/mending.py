@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from ..values import Place
 from .known import at, get, known_keys, plain
 from .meanings import MEANINGS
-from .sentences import is_element, literals, nearest, place_of
+from .sentences import is_element, literals, meant_key, nearest, place_of
 
 __all__ = ["mend_data"]
 
@@ -55,7 +55,7 @@ def mend_data(data: Mapping[str, Any], errors: Iterable[Any], model: type[BaseMo
             renamed = key
             sound = None
             if error["type"] == "extra_forbidden":
-                near = nearest(str(key), known_keys(model, copy, owner[:-1]))
+                near = meant_key(str(key), known_keys(model, copy, owner[:-1]))
                 if near:
                     renamed = near
                     sound = given

@@ -16,6 +16,7 @@ from .meanings import MEANINGS
 __all__ = [
     "Fault",
     "literals",
+    "meant_key",
     "nearest",
     "place_of",
     "quote",
@@ -33,6 +34,35 @@ class Fault(NamedTuple):
     key: str | int | None = None
 
 
+# Words that engineers use for keys and kinds which have another name here.
+COMMON_NAMES = {
+    "e": "young_modulus",
+    "g": "shear_modulus",
+    "nu": "poisson_ratio",
+    "rho": "density",
+    "height": "depth",
+    "thickness": "wall",
+    "pipe": "tube",
+    "rod": "circle",
+    "round": "circle",
+    "square": "rectangle",
+    "hinge": "revolute",
+    "rotary": "revolute",
+    "rotational": "revolute",
+    "linear": "prismatic",
+    "slider": "prismatic",
+    "ball": "spherical",
+    "cardan": "universal",
+}
+# Keys that belong elsewhere: a key known only where they are missed, and what to do instead.
+MISPLACED = {
+    "mass": ("mass_per_length", "a mass on the link's end stands in tip, such as tip: {mass: 3}"),
+    "inertia": ("mass_per_length", "it belongs to a body, such as tip: {mass: 3, inertia: 0.1}"),
+    "parent": ("mass_per_length", "it is for architecture: mechanism"),
+    "passive": ("rotor_inertia", "it is for architecture: mechanism"),
+    "closures": ("payload", "it is for architecture: mechanism"),
+    "radius": ("diameter", "give the diameter, twice the radius"),
+}
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?(\s*[A-Za-z].*)?$")
 
 
@@ -71,7 +101,7 @@ def without_typos(errors: list[Any], model: type[BaseModel], data: Any) -> list[
     for error in errors:
         if error["type"] == "extra_forbidden":
             place = place_of(error, data)
-            near = nearest(str(place[-1]), known_keys(model, data, place[:-1]))
+            near = meant_key(str(place[-1]), known_keys(model, data, place[:-1]))
             meant.add((*place[:-1], near or ""))
     return [e for e in errors if e["type"] != "missing" or place_of(e, data) not in meant]
 
@@ -158,9 +188,23 @@ def literals(error: Any) -> list[str]:
 def unknown_key(key: str, known: Iterable[str]) -> str:
     """A sentence for a key that is not known, with the nearest one that is."""
     keys = list(known)
+    if advice := _misplaced(key, keys):
+        return f"unknown key {quote(key)}: {advice}"
     if near := nearest(key, keys):
         return f"unknown key {quote(key)}: did you mean '{near}'?"
     return f"unknown key {quote(key)}: known here are {', '.join(keys) or 'none'}"
+
+
+def meant_key(key: str, known: Iterable[str]) -> str | None:
+    """The known key that was probably meant; None when none is near, or it belongs elsewhere."""
+    keys = list(known)
+    return None if _misplaced(key, keys) else nearest(key, keys)
+
+
+def _misplaced(key: str, known: Iterable[str]) -> str | None:
+    """What to do with a key that belongs elsewhere."""
+    sibling, advice = MISPLACED.get(key, ("", ""))
+    return advice if sibling in known else None
 
 
 def _one_of(given: Any, allowed: list[str]) -> str:
@@ -173,6 +217,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word most like `word`, or None when none is near."""
     plain = {name.casefold().replace("-", "_"): name for name in known}
     given = word[:80].casefold().replace("-", "_").replace(" ", "_")
+    if COMMON_NAMES.get(given) in plain:
+        return plain[COMMON_NAMES[given]]
     begun = [name for name in plain if len(given) > 2 and name.startswith(given)]
     found = begun or difflib.get_close_matches(given, plain, n=1, cutoff=0.6)
     return plain[found[0]] if found else None

@@ -120,9 +120,11 @@ class _Builder:
             self._keys[-1] = key
             self.lines[(*frame.place, key)] = line
             if key in frame.value:
-                self.faults.append(
-                    Fault(frame.place, f"key {quote(key)} is given twice: keep one", key)
-                )
+                sentence = f"key {quote(key)} is given twice: keep one"
+                in_list = bool(frame.place) and isinstance(frame.place[-1], int)
+                if key == "name" and in_list:
+                    sentence += "; a new item of a list begins with a dash, - name: ..."
+                self.faults.append(Fault(frame.place, sentence, key))
             return
         self._check_tag(event, line)
         plain = event.implicit[0] or event.tag not in (None, "!", _CORE + "str")

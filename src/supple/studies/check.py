@@ -502,13 +502,19 @@ def _units(robot: Robot) -> list[str]:
 
 
 def _unusual_gravity(robot: Robot) -> list[str]:
-    """Gravity that is zero, very large, or points upwards."""
+    """Gravity that is zero, very large, points upwards, or acts across a planar robot."""
     notes: list[str] = []
     size = float(np.linalg.norm(robot.gravity))
     if size == 0:
         notes.append("gravity is zero: nothing sags and no torque is needed to hold it")
     elif size > 30:
         notes.append(f"gravity is {size:g}: it is in m/s^2; 9810 may be meant in mm/s^2")
+    if architecture_of(robot).planar and robot.gravity[2]:
+        across = [round(part, 6) for part in robot.gravity]
+        notes.append(
+            f"gravity is {across}: what acts along z, across the plane of a planar robot, has no "
+            "effect here; [0, -9.81, 0] where the plane is vertical"
+        )
     up = 1 if architecture_of(robot).planar else 2  # y of a robot in the plane, else z
     if robot.gravity[up] > 0.5 * size:
         direction = [0, 0, 0]

@@ -255,7 +255,10 @@ def plan(
     effort = _limit("effort_limit", effort_limit, model, "effort_limit")
     speed = _limit("speed_limit", speed_limit, model, "speed_limit")
     if duration is None and not np.isfinite(effort).all():
-        raise SuppleError("the fastest move needs effort_limit: without it there is none")
+        raise SuppleError(
+            "the fastest move needs effort_limit, without which there is none: give it, or a "
+            "duration"
+        )
     if duration is not None and duration < SHORTEST_DURATION:
         raise SuppleError(
             f"duration is {duration:g} s: no robot moves in less than {SHORTEST_DURATION:g} s, "

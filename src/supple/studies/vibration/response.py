@@ -248,9 +248,9 @@ def response(
     # The robot cut at the places of loads and measurements, for frequencies up to the highest
     structure = structure_of(robot, configuration.at, joints)
     structure = _cut_at_places(structure, tuple(inputs), outputs)
-    omega = 2 * math.pi * f
     top = 2 * math.pi * float(f.max())
-    system = system_of(structure, _end_of_band(top))
+    system = system_of(structure, _end_of_band(top))  # refuses absurd frequencies
+    omega = 2 * math.pi * f
     rows = sum((_rows_of(output) for output in outputs), ())
     ports = Ports(robot, system, tuple(inputs), rows, joints)
 
