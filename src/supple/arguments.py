@@ -306,7 +306,8 @@ def number(
             value, bool | np.complexfloating
         )
         if isinstance(value, np.ndarray) and value.shape == () and value.dtype.kind in "fiu":
-            good, value = True, value.item()
+            good = True
+            value = value.item()
         good = good and abs(value) <= LARGEST_FLOAT and low <= value <= high
         if not good or (above and value <= low):
             raise SuppleError(f"{name} is {brief(value)}: give {words}")

@@ -87,9 +87,13 @@ def coordinates(structure: Structure, ends: Sequence[Array], motors: bool = Fals
     ]
     N = sum(a + b for a, b in counts) + sum(map(len, extra))
     n = len(counts)
-    root, end = np.zeros((n, 6, N)), np.zeros((n, 6, N))
+    root = np.zeros((n, 6, N))
+    end = np.zeros((n, 6, N))
     T = joint_transforms(structure, slice(1))[0]
-    releases, inner, owners, at = [], [], [], 0
+    releases = []
+    inner = []
+    owners = []
+    at = 0
     for i, segment in enumerate(structure.segments):
         if segment.parent >= 0:
             np.matmul(T[i], end[segment.parent], out=root[i])
@@ -154,7 +158,8 @@ def assemble(
     A = np.zeros((z.size, z.size))
     root_mass = structure.root_mass[0]
     for i, (segment, form) in enumerate(zip(structure.segments, forms, strict=True)):
-        J, w = z.root[i], z.inner[i]
+        J = z.root[i]
+        w = z.inner[i]
         A += J.T @ ((form[:6, :6] + bodies * root_mass[i]) @ J)
         coupling = J.T @ form[:6, 6:]
         A[:, w] += coupling

@@ -86,7 +86,8 @@ def rectangle_torsion(depth: float, width: float) -> float:
     J_t = a b^3 [1/3 - (64/pi^5) (b/a) sum_{n odd} tanh(n pi a / 2 b) / n^5], the sum as that of
     1 / n^5, 31 zeta(5) / 32, less the quickly falling one of 1 - tanh.
     """
-    a, b = max(depth, width), min(depth, width)
+    a = max(depth, width)
+    b = min(depth, width)
     falls = [math.exp(-n * math.pi * a / b) for n in range(1, 14, 2)]
     rest = (2 * e / (1 + e) / (2 * k + 1) ** 5 for k, e in enumerate(falls))
     series = 31 / 32 * ZETA_5 - sum(rest)
@@ -108,8 +109,10 @@ class Rectangle(Shape):
     width: Size
 
     def constants(self) -> Constants:
-        h, b = self.depth, self.width
-        I_z, I_y = b * h**3 / 12, h * b**3 / 12
+        h = self.depth
+        b = self.width
+        I_z = b * h**3 / 12
+        I_y = h * b**3 / 12
         return Constants(h * b, I_z, I_y, rectangle_torsion(h, b), I_z + I_y)
 
     def cowper(self, nu: float) -> tuple[float, float]:
@@ -173,7 +176,8 @@ class Box(Shape):
         return Constants(area, I_z, I_y, J_t, I_z + I_y)
 
     def cowper(self, nu: float) -> tuple[float, float]:
-        d, w = self.depth - self.wall, self.width - self.wall
+        d = self.depth - self.wall
+        w = self.width - self.wall
         return _box_shear(d, w, nu), _box_shear(w, d, nu)
 
     def torsion_error(self) -> tuple[float, float]:

@@ -64,8 +64,12 @@ def faults(found: Sequence[tuple[Place, str]]) -> PydanticCustomError:
     return PydanticCustomError("supple_faults", "{sentence}", context)
 
 
-LARGEST, SMALLEST = 1e30, 1e-30  # beyond them products of a few numbers overflow or vanish
-LONGEST, SHORTEST = 1e9, 1e-9  # m
+# beyond them products of a few numbers overflow or vanish
+LARGEST = 1e30
+SMALLEST = 1e-30
+# m
+LONGEST = 1e9
+SHORTEST = 1e-9
 # A unit: its factor, the power of pi that goes with it, and its powers of m, kg, s and rad.
 _Unit = tuple[Fraction, int, tuple[int, int, int, int]]
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640629")
@@ -131,7 +135,10 @@ def _unit(text: str) -> _Unit:
     text = _JOINED.sub(
         lambda m: " " + m[1] + (m[1] or " ").join(filter(None, m.groups()[1:])), text
     )
-    factor, turns, powers, at = Fraction(1), 0, [0, 0, 0, 0], 0
+    factor = Fraction(1)
+    turns = 0
+    powers = [0, 0, 0, 0]
+    at = 0
     while at < len(text):
         match = _FACTOR.match(text, at)
         if match is None:
@@ -139,7 +146,8 @@ def _unit(text: str) -> _Unit:
         name = match[2]
         scale = Fraction(1)
         if name not in _UNITS and name[1:] in _PREFIXED and name[0] in _PREFIXES:
-            scale, name = Fraction(10) ** _PREFIXES[name[0]], name[1:]
+            scale = Fraction(10) ** _PREFIXES[name[0]]
+            name = name[1:]
         if name not in _UNITS:
             raise ValueError(match[2])
         power = int(match[3] or 1) * (-1 if match[1] == "/" else 1)

@@ -149,7 +149,8 @@ def _close_configurations(m: Tree, x: Array) -> tuple[Array, NDArray[np.object_]
     reason = np.full(len(x), "", object)
     has_passive = bool(len(m.joints.passive))
     if m.loops and has_passive:
-        first_method, second_method = solve_closures, _continue_from_start
+        first_method = solve_closures
+        second_method = _continue_from_start
         if m.starts_with_motors:
             first_method, second_method = second_method, first_method
         found, done = first_method(m, x)

@@ -77,9 +77,11 @@ def inverse(robot: DeltaRobot, position: ArrayLike, elbow: Elbow = "out") -> Arr
     L1, L2 = _lengths(robot)
     dx, _, dz = np.moveaxis(d, -1, 0)
     K = ((d**2).sum(axis=-1) + L1**2 - L2**2) / (2 * L1)
-    middle, spread = -np.arctan2(dz, dx), np.arccos(K / np.hypot(dx, dz))
+    middle = -np.arctan2(dz, dx)
+    spread = np.arccos(K / np.hypot(dx, dz))
     plus = np.cos(middle + spread) >= np.cos(middle - spread)
-    both, legs = [], range(3)
+    both = []
+    legs = range(3)
     for outward in (True, False):
         phi1 = middle + np.where(plus == outward, spread, -spread)
         both.append(_remaining(robot, d, (phi1 + np.pi) % (2 * np.pi) - np.pi))
@@ -174,7 +176,8 @@ def _platform_positions(robot: DeltaRobot, given: Array) -> tuple[Array, Reasons
     (L1, L2), axes = _lengths(robot), leg_axes(robot)
     out = robot.base_radius - robot.platform.radius + L1 * np.cos(given)
     C = out[..., None] * axes[:, :, 0] - (L1 * np.sin(given))[..., None] * axes[:, :, 2]
-    a, b = C[:, 1] - C[:, 0], C[:, 2] - C[:, 0]
+    a = C[:, 1] - C[:, 0]
+    b = C[:, 2] - C[:, 0]
     n = np.cross(a, b)
     area = np.linalg.norm(n, axis=-1)
     reason = np.full(len(given), "", object)
@@ -183,7 +186,8 @@ def _platform_positions(robot: DeltaRobot, given: Array) -> tuple[Array, Reasons
             f"theta {given[k].tolist()} is singular: the three rods hang from one line, so the "
             "platform may swing about it; try other motor angles"
         )
-    a2, b2 = (a * a).sum(-1, keepdims=True), (b * b).sum(-1, keepdims=True)
+    a2 = (a * a).sum(-1, keepdims=True)
+    b2 = (b * b).sum(-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = np.cross(a2 * b - b2 * a, n) / (2 * area**2)[:, None]
         height2 = L2**2 - (middle**2).sum(-1)
@@ -221,7 +225,8 @@ def resolve(
     else:
         wanted = "position must be three numbers x, y, z, or an array (B, 3)"
         P = positions(position, wanted, finite=False)
-        reason, angles = _not_finite(P, "position"), np.full((len(P), 3), np.nan)
+        reason = _not_finite(P, "position")
+        angles = np.full((len(P), 3), np.nan)
         good = np.flatnonzero(reason == "")
         out = ~_in_reach(robot, _from_hips(robot, P[good]))
         for b, legs in zip(good[out.any(axis=1)], out[out.any(axis=1)], strict=True):

@@ -61,7 +61,8 @@ def motion(
     d1, d2 = (np.einsum("lij,bi->blj", at.R_leg, value) for value in (Pd, Pdd))
     l = np.einsum("lji,blj->bli", at.R_leg, (robot.lower.length or 0.0) * at.R_lower[..., 0])
     phi1 = at.phi[..., 0]
-    L1, zero = robot.upper.length or 0.0, np.zeros_like(phi1)
+    L1 = robot.upper.length or 0.0
+    zero = np.zeros_like(phi1)
     e1 = L1 * np.stack([-np.sin(phi1), zero, -np.cos(phi1)], axis=-1)
     e2 = L1 * np.stack([-np.cos(phi1), zero, np.sin(phi1)], axis=-1)
     lever = _dot(l, e1)
@@ -119,12 +120,15 @@ def moving_links(robot: DeltaRobot, moved: DeltaMotion) -> tuple[Frames, Frames]
     at = moved.at
     y = at.R_leg[:, :, 1]
     z = at.R_lower[..., 2]
-    phid, phidd = moved.phid, moved.phidd
-    w1, dw1 = phid[..., :1] * y, phidd[..., :1] * y
+    phid = moved.phid
+    phidd = moved.phidd
+    w1 = phid[..., :1] * y
+    dw1 = phidd[..., :1] * y
     arm = (robot.upper.length or 0.0) * at.R_upper[..., 0]
     v_B = np.cross(w1, arm)
     a_B = np.cross(dw1, arm) + np.cross(w1, v_B)
-    both, both_d = (phid[..., :1] + phid[..., 1:2]) * y, (phidd[..., :1] + phidd[..., 1:2]) * y
+    both = (phid[..., :1] + phid[..., 1:2]) * y
+    both_d = (phidd[..., :1] + phidd[..., 1:2]) * y
     w2 = both + phid[..., 2:] * z
     dw2 = both_d + phidd[..., 2:] * z + np.cross(both, phid[..., 2:] * z)
     zero = np.zeros_like(w1)

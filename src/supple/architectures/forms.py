@@ -209,7 +209,8 @@ def _legs(
 
     The links' joints start at phi (3, 3), or anywhere.
     """
-    rods, radius = robot.lower.rods, robot.platform.radius
+    rods = robot.lower.rods
+    radius = robot.platform.radius
     starts: list[list[float]] = [[0.0] * 3] * 3 if phi is None else phi.tolist()
     driven = _given_fields(robot.motor)
     driven |= {key: (driven[key],) for key in HELD if driven.get(key) is not None}
@@ -222,14 +223,16 @@ def _legs(
     origins: dict[str, str] = {}
     elbows: dict[float, MechanismJoint] = {}
     for leg, (angle, start) in enumerate(zip(robot.angles, starts, strict=True)):
-        c, s = math.cos(angle), math.sin(angle)
+        c = math.cos(angle)
+        s = math.sin(angle)
         hip = _mount((robot.base_radius * c, robot.base_radius * s, 0.0), (0.0, 0.0, angle))
         turning = motor.model_copy(update={"mount": hip, "start": (start[0],)})
         arm = f"upper{leg + 1}"
         links.append(upper.model_copy(update={"name": arm, "parent": BASE, "joint": turning}))
         origins[arm] = "upper"
         for tag, side in rod_sides(robot):
-            rod, on = f"lower{leg + 1}{tag}", arm
+            rod = f"lower{leg + 1}{tag}"
+            on = arm
             if phi is not None or not leg:  # those of the other legs are the same
                 bent = {"mount": _mount((0.0, side, 0.0)), "start": tuple(start[1:])}
                 elbows[side] = ELBOW.model_copy(update=bent | _given_fields(robot.elbow))

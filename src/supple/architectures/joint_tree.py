@@ -202,7 +202,8 @@ def joint_tree_of(robot: MechanismRobot) -> JointTree:
             coordinates.append(
                 JointCoordinate(link.name + word, i, kind, unit(axis), order, joint.driven, *values)
             )
-    n, parents = len(robot.links), robot.parents
+    n = len(robot.links)
+    parents = robot.parents
     own = {robot.links[c.link].name: k for k, c in enumerate(coordinates)}
     mimics = [(link.name, link.joint.mimic) for link in robot.links]
     moved = np.array([c.link for c in coordinates], int) == np.arange(n)[:, None]

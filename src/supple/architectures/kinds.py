@@ -107,7 +107,8 @@ class DeltaKinematics(Kinematics):
 
     def coordinates(self) -> tuple[Coordinate, ...]:
         """x, y, z of the platform: what the upper arms span, on the axis where legs reach."""
-        reach, middle = self.robot.upper.length or 1.0, self.robot.lower.length or 1.0
+        reach = self.robot.upper.length or 1.0
+        middle = self.robot.lower.length or 1.0
         sides = {"x": (-reach, reach), "y": (-reach, reach), "z": (0.1 * middle, reach + middle)}
         return tuple(
             Coordinate(f"platform {key}", "m", low, high, 0.0, key, (low, high))
@@ -131,7 +132,8 @@ class DeltaKinematics(Kinematics):
                 "three motor angles theta"
             )
         at, reason = delta.resolve(self.robot, theta, position)
-        clear, good = np.zeros(len(at)), reason == ""
+        clear = np.zeros(len(at))
+        good = reason == ""
         clear[good] = delta.rods_clearance(self.robot, at[good]) if good.any() else 0.0
         return Resolved(at, at[:, 3:], at[:, :3], reason, clear)
 
@@ -175,20 +177,24 @@ class GeneralKinematics(Kinematics):
 
     def coordinates(self) -> tuple[Coordinate, ...]:
         """Motors: their limits, else 150 degrees to both sides of their start."""
-        m, found = self.tree, []
+        m = self.tree
+        found = []
         usual = dict(zip(self.tree.form.motors, m.start[m.driven], strict=True))
         for link in self.tree.form.links:
             if link.joint.driven:
-                slides, start = link.joint.type == "prismatic", float(usual[link.name])
+                slides = link.joint.type == "prismatic"
+                start = float(usual[link.name])
                 c = _joint(link.name, slides, link.length, link.joint.limits)
                 if link.joint.limits is None and not slides:
-                    low, high = start - TURN, start + TURN
+                    low = start - TURN
+                    high = start + TURN
                     c = Coordinate(c.name, c.unit, low, high, start, c.key, c.whole)
                 start = c.usual if slides and start <= 0 else start
                 found.append(Coordinate(c.name, c.unit, c.low, c.high, start, c.key, c.whole))
         for rod in m.rods:
             start = float(usual[rod.name])
-            low, high = 0.8 * start, 1.2 * start
+            low = 0.8 * start
+            high = 1.2 * start
             word = f"length of {rod.name}"
             found.append(Coordinate(word, "m", low, high, start, rod.name, (low, high)))
         return tuple(found)
@@ -236,7 +242,8 @@ class GeneralKinematics(Kinematics):
     @property
     def description(self) -> str:
         """Its links, loops, motors, and the rows that repeat what others hold."""
-        m, kind = self.tree, "planar mechanism" if self.tree.planar else "mechanism"
+        m = self.tree
+        kind = "planar mechanism" if self.tree.planar else "mechanism"
         words = f"a {kind} of {_count_words(len(self.tree.form.links), 'link')}"
         words += (
             f" with {_count_words(len(m.loops), 'loop')} and {_count_words(len(m.driven), 'motor')}"

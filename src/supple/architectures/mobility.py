@@ -15,7 +15,9 @@ Array = NDArray[np.float64]
 def redundancy(m: Tree, x: Array) -> list[tuple[str, int, int]]:
     """Return (closure, its rows, those among them that repeat what others hold) at one pose x."""
     _, J = m.openings(x[None])
-    kept, out, at = np.zeros((0, x.size)), [], 0
+    kept = np.zeros((0, x.size))
+    out = []
+    at = 0
     for loop in m.loops:
         before = len(kept)
         for row in J[0][at : at + loop.rows]:

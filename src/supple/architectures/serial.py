@@ -64,7 +64,8 @@ def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray
     for j, link in enumerate(robot.jointed):
         if link.joint.type != "prismatic":
             continue
-        total, free = link.length or 0.0, robot.joint_coordinates(given)[:, j]
+        total = link.length or 0.0
+        free = robot.joint_coordinates(given)[:, j]
         least = "" if link.rigid else "above 0 and "  # a rigid carriage may stand anywhere
         for b in np.flatnonzero((free > total) | ((free <= 0) & (not link.rigid))):
             reason[b] = (
@@ -111,9 +112,14 @@ def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:
     """
     given = configuration(robot, theta)
     mounts, axes = cached_for_robot(robot, "mounts", _mounts, robot)
-    B, n = len(given), len(mounts)
-    R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
-    R_end, p_end = np.eye(3), np.zeros(3)  # the base: the same in every configuration
+    B = len(given)
+    n = len(mounts)
+    R = np.empty((B, n, 3, 3))
+    p = np.empty((B, n, 3))
+    L = np.empty((B, n))
+    # the base: the same in every configuration
+    R_end = np.eye(3)
+    p_end = np.zeros(3)
     given = robot.joint_coordinates(given)
     turned = axis_rotation(axes, given)  # of slides too, which do not use it
     column = 0

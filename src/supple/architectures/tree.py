@@ -160,11 +160,13 @@ class Tree:
         """Limits of a joint's coordinate, narrowed by those of joints that follow it."""
         low, high = link.joint.limits or (-np.inf, np.inf)
         for other in self.form.links:
-            mimic, own = other.joint.mimic, other.joint.limits
+            mimic = other.joint.mimic
+            own = other.joint.limits
             if mimic is None or mimic.joint != link.name or own is None or not mimic.multiplier:
                 continue
             ends = sorted((end - mimic.offset) / mimic.multiplier for end in own)
-            low, high = max(low, ends[0]), min(high, ends[1])
+            low = max(low, ends[0])
+            high = min(high, ends[1])
         return None if np.isinf(low) else (low, high)
 
     @property
@@ -189,7 +191,8 @@ class Tree:
         followers = [k for k, *_ in self.joints.mimics]
         slots = []
         for k, c in enumerate(self.joints.coordinates):
-            unit, owner = "rad" if c.kind == "turn" else "m", self.form.links[c.link].name
+            unit = "rad" if c.kind == "turn" else "m"
+            owner = self.form.links[c.link].name
             if c.driven:
                 slots.append(Slot(f"theta.{c.name}", unit, owner, "motor"))
             elif k in followers:
@@ -261,7 +264,8 @@ class Tree:
         """
         if self.form.closures:
             return None
-        theta, lengths = self.start[self.driven].copy(), outstretched(self.form)
+        theta = self.start[self.driven].copy()
+        lengths = outstretched(self.form)
         for k, (name, slides) in enumerate(self.motors):
             joint = next(link.joint for link in self.form.links if link.name == name)
             if slides and "start" not in joint.model_fields_set:
@@ -343,8 +347,11 @@ class Tree:
     def _closure_residual(self, x: Array, moved: TreeMotion) -> tuple[Array, Array, Array]:
         """g, its derivative J, and how large entries of J could be at most, shaped as J."""
         n = len(self.joints.coordinates)
-        g, none, rod = [np.zeros((len(x), 0))], np.zeros((len(x), 0, x.shape[1])), n
-        J, most = [none], [none]
+        g = [np.zeros((len(x), 0))]
+        none = np.zeros((len(x), 0, x.shape[1]))
+        rod = n
+        J = [none]
+        most = [none]
         for loop in self.loops:
             length = np.full(len(x), loop.length or 0.0) if not loop.motor else x[:, rod]
             opened = loop.open(moved, length)
@@ -360,7 +367,9 @@ class Tree:
                     most_motion = np.sqrt(np.square(motion[:, part]).sum(axis=1))[:, None]
                     size[:, :, columns] += each * most_motion
             if loop.motor:
-                rows[:, 0, rod], size[:, 0, rod], rod = -1.0, 1.0, rod + 1
+                rows[:, 0, rod] = -1.0
+                size[:, 0, rod] = 1.0
+                rod = rod + 1
             places = 1 if loop.rod else loop.E.shape[1]
             scale = np.where(np.arange(loop.rows) < places, self.size, 1.0)
             g.append(opened.g / scale)
@@ -368,11 +377,13 @@ class Tree:
             most.append(size / scale[:, None])
         for k, j, times, offset in self.joints.mimics:
             row = np.zeros((len(x), 1, x.shape[1]))
-            row[..., k], row[..., j] = 1.0, -times
+            row[..., k] = 1.0
+            row[..., j] = -times
             g.append((x[:, k] - times * x[:, j] - offset)[:, None])
             J.append(row)
             most.append(np.abs(row))
-        slope, size = np.concatenate(J, axis=1), np.concatenate(most, axis=1)
+        slope = np.concatenate(J, axis=1)
+        size = np.concatenate(most, axis=1)
         slope[np.abs(slope) <= CANCELLED * size.max(axis=(1, 2), initial=0.0, keepdims=True)] = 0.0
         return np.concatenate(g, axis=1), slope, size
 
@@ -390,7 +401,8 @@ class Tree:
         J, most = self._joined_with_closures(J, most)
         for axis in (1, 2):
             size = np.maximum(most.max(axis=axis, initial=0.0, keepdims=True), 1e-300)
-            J, most = J / size, most / size
+            J = J / size
+            most = most / size
         return clearance(J)
 
     def _joined_with_closures(self, J: Array, most: Array) -> tuple[Array, Array]:
@@ -403,7 +415,9 @@ class Tree:
         rows_kept = np.ones(J.shape[1], bool)
         columns_kept = np.zeros(J.shape[2], bool)
         columns_kept[self.joints.passive] = True
-        J, most, first = J.copy(), most.copy(), 0
+        J = J.copy()
+        most = most.copy()
+        first = 0
         for loop in self.loops:
             turns = slice(first + (1 if loop.rod else loop.E.shape[1]), first + loop.rows)
             first += loop.rows
@@ -434,7 +448,9 @@ class Tree:
 
     def worst(self, x: Array) -> str:
         """Return which closure is open most at one configuration (n + rods,), and how far."""
-        g, at, told = self.openings(x[None])[0][0], 0, []
+        g = self.openings(x[None])[0][0]
+        at = 0
+        told = []
         for loop in self.loops:
             places = 1 if loop.rod else loop.E.shape[1]
             gap = float(np.linalg.norm(g[at : at + places])) * self.size
@@ -473,7 +489,8 @@ def outstretched(form: MechanismRobot) -> dict[str, float]:
 
 def _drive(link: JointedLink, made: Motor) -> MotorDrive:
     """The joint of a link: it pushes where it slides, and turns elsewhere."""
-    slides, zero = link.joint.type == "prismatic", np.zeros(3)
+    slides = link.joint.type == "prismatic"
+    zero = np.zeros(3)
     axis = [link.joint.direction, zero] if slides else [zero, link.joint.direction]
     return MotorDrive(link.name, slides, made, link.name, np.concatenate(axis))
 

@@ -172,7 +172,8 @@ class AssumedModes(Basis):
 
     def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> LinkShapes:
         """Return the natural shapes of link i."""
-        axial, torsion = per_link(self.axial, i), self._twists(i, beam, end)
+        axial = per_link(self.axial, i)
+        torsion = self._twists(i, beam, end)
         if torsion and beam.deforms.GJ and beam.mass_matrix()[3, 3] + end.about[0] <= 0:
             raise SuppleError(
                 f"torsion is {torsion} but link {i + 1} has no inertia in torsion: give it "
@@ -192,7 +193,8 @@ class AssumedModes(Basis):
         clamped = self.root == "clamped"
         if isinstance(beam, Beam) and more and clamped:
             load = EndLoad(end.mass, end.about, end.moment)
-            count, torsion = per_link(self.count, i), self._twists(i, beam, end)
+            count = per_link(self.count, i)
+            torsion = self._twists(i, beam, end)
             found = following_modes(beam, load, count, axial, torsion)
         if found is not None:
             return found
@@ -204,7 +206,8 @@ class AssumedModes(Basis):
             terms = int(np.nonzero(seen)[0][-1]) + 1
             short = LinkShapes(shapes.breaks, shapes.coefficients[..., :terms], shapes.kinds)
             return SlidingElements(beam, end, short)
-        count, torsion = per_link(self.count, i), self._twists(i, beam, end)
+        count = per_link(self.count, i)
+        torsion = self._twists(i, beam, end)
         return sliding_modes(beam, end, count, torsion, self.normalisation)
 
     def _twists(self, i: int, beam: AnyBeam, end: EndLoad) -> int:
@@ -306,7 +309,8 @@ def _check_links(
                 f"{type(basis).__name__} gives {name} no {what}: give it at least one, or set its "
                 "theory to rigid"
             )
-    ends, links = basis.ends, len(names)
+    ends = basis.ends
+    links = len(names)
     if not isinstance(ends, str) and len(ends) != links:
         raise SuppleError(f"ends has {len(ends)} entries: give one EndLoad for each of {links}")
     bent = [n for n, stiff in zip(each, rigid, strict=True) if not stiff]

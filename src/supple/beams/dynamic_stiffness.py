@@ -133,7 +133,8 @@ def carry(
         return series_of(beam).carry(omega, x, state, pull)
     assert isinstance(beam, Beam)
     far = float(np.abs(x).max(initial=0.0)) or 1.0  # its own unit, so that no power overflows
-    A, terms = far * state_matrix(beam, omega), [state]
+    A = far * state_matrix(beam, omega)
+    terms = [state]
     for k in range(1, 30):
         terms.append(A @ terms[-1] / k)
         if k == 1 and pull is not None:
@@ -156,5 +157,6 @@ def root_inertia(beam: AnyBeam, L: float) -> Array:
     assert isinstance(beam, Beam)
     W = np.zeros((6, 6))
     W[0, 0] = W[1, 1] = W[2, 2] = L / 2
-    W[1, 5], W[2, 4] = -(L**2) / 12, L**2 / 12
+    W[1, 5] = -(L**2) / 12
+    W[2, 4] = L**2 / 12
     return np.hstack([beam.rod(0.0, L), beam.m * W[:, beam.active()]])

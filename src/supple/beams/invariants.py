@@ -78,7 +78,8 @@ def _gauss(points: int) -> tuple[Array, Array]:
 def gauss_points(breaks: Array, points: int) -> tuple[Array, Array]:
     """Return places and weights of Gauss quadrature on every piece between `breaks`."""
     t, w = _gauss(points)
-    a, b = breaks[:-1, None], breaks[1:, None]
+    a = breaks[:-1, None]
+    b = breaks[1:, None]
     return ((a + b) / 2 + (b - a) / 2 * t).ravel(), ((b - a) / 2 * w).ravel()
 
 
@@ -93,7 +94,8 @@ def beam_points(beam: AnyBeam, points: int, breaks: Array | None = None) -> tupl
         inside = beam.edges()
         apart = np.abs(inside[:, None] - at).min(axis=1) > 1e-9 * beam.L
         apart &= (inside > at[0]) & (inside < at[-1])
-        at, points = np.sort(np.concatenate([at, inside[apart]])), points + GAUSS_POINTS // 2
+        at = np.sort(np.concatenate([at, inside[apart]]))
+        points = points + GAUSS_POINTS // 2
     return gauss_points(at, points)
 
 
@@ -109,13 +111,15 @@ def invariants(
     x, w = beam_points(beam, points, pieces)
     tip = np.concatenate([x, [beam.L]])
     fields = shapes.at(tip)
-    N, Psi = fields[:, :3], fields[:, 3:]
+    N = fields[:, :3]
+    Psi = fields[:, 3:]
     pairs: tuple[tuple[int, int], ...] = ()
     if stiffening:
         pairs, extra = foreshortening(shapes, tip)
         N = np.concatenate([N, extra], axis=2)
     inert = w[:, None] * beam.inertias(x)
-    mass, J = inert[:, 0], inert[:, 3:]
+    mass = inert[:, 0]
+    J = inert[:, 3:]
     G = np.einsum("g,gak,gbl->abkl", mass, N[:-1], N[:-1])
     PsiJPsi = np.einsum("ga,gak,gal->kl", J, Psi[:-1], Psi[:-1])
     k = shapes.count
@@ -141,7 +145,8 @@ def invariants(
 
 def rigid_invariants(beam: AnyBeam, start: float = 0.0) -> Invariants:
     """Return the integrals of a link that keeps its shape, from `start` on: nothing elastic."""
-    empty, square = np.zeros((3, 0)), np.zeros((0, 0))
+    empty = np.zeros((3, 0))
+    square = np.zeros((0, 0))
     x, w = beam_points(beam, 3, np.array([start, beam.L]))
     inert = w[:, None] * beam.inertias(x)
     return Invariants(
@@ -177,7 +182,8 @@ def stiffness(beam: AnyBeam, shapes: LinkShapes) -> Array:
 
 def strains(beam: AnyBeam, shapes: LinkShapes, x: ArrayLike) -> list[tuple[Array, Array]]:
     """Return each finite stiffness (P,), and its strain at x per unit coordinate, (P, k)."""
-    value, slope = shapes.at(x), shapes.at(x, 1)
+    value = shapes.at(x)
+    slope = shapes.at(x, 1)
     _, EA, xy, xz, k_xy, k_xz, GJ, *_ = beam.at(x).T
     each = [
         (EA, slope[:, 0]),
@@ -239,7 +245,8 @@ def _slope_products(
     s = (start[:, None] + stop[:, None]) / 2 + (stop - start)[:, None] / 2 * t
     inside = np.clip(s, start[:, None], stop[:, None])
     slope = shapes.at(inside.ravel(), 1)[:, 1:3].reshape(*s.shape, 2, shapes.count)
-    j, l = [p[0] for p in pairs], [p[1] for p in pairs]
+    j = [p[0] for p in pairs]
+    l = [p[1] for p in pairs]
     product = (slope[..., j] * slope[..., l]).sum(axis=2)
     value: Array = np.einsum("nt,ntp->np", w * (stop - start)[:, None] / 2, product)
     return value

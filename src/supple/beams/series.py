@@ -67,7 +67,8 @@ class Panels:
     @cached_property
     def x(self) -> Array:
         """(p, n): the points."""
-        a, b = self.edges[:-1, None], self.edges[1:, None]
+        a = self.edges[:-1, None]
+        b = self.edges[1:, None]
         return np.asarray((a + b) / 2 + (b - a) / 2 * panel_nodes()[0])
 
     def integral(self, f: Array) -> tuple[Array, Array]:

@@ -108,7 +108,8 @@ class LinkShapes:
         piece = np.clip(np.searchsorted(self.breaks, x, "right") - 1, 0, len(self.breaks) - 2)
         out = np.zeros((len(x), 6, self.count))
         for k in np.unique(piece):
-            a, b = self.breaks[k], self.breaks[k + 1]
+            a = self.breaks[k]
+            b = self.breaks[k + 1]
             series = np.moveaxis(self.coefficients[k], -1, 0)
             if derivative:
                 series = legendre.legder(series, derivative) * (2 / (b - a)) ** derivative

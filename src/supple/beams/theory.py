@@ -208,13 +208,16 @@ def uniform_of(robot: Robot, link: Elastic) -> Beam:
     length = link.length or 0.0
     if link.material is not None:
         # EA, EI, kappa G A, G J_t and rho A, rho I from material and section
-        material, section = robot.material(link), robot.section(link)
+        material = robot.material(link)
+        section = robot.section(link)
         if material is None or section is None:
             raise SuppleError(
                 "a beam needs material and section, or mass_per_length and stiffnesses"
             )
         A, I_z, I_y, J_t, I_p = section.constants()
-        E, rho, G = material.E, material.rho, material.G
+        E = material.E
+        rho = material.rho
+        G = material.G
         k_xy, k_xz = section.shear(material.nu)
         full = Beam(
             L=length,
@@ -227,7 +230,8 @@ def uniform_of(robot: Robot, link: Elastic) -> Beam:
             rIp=rho * I_p,
         )
     else:  # as given; an absent stiffness excludes its deformation, an absent inertia is zero
-        r, polar = link.rotary_inertia_per_length or 0.0, link.polar_inertia_per_length
+        r = link.rotary_inertia_per_length or 0.0
+        polar = link.polar_inertia_per_length
         full = Beam(
             L=length,
             m=link.mass_per_length or 0.0,
@@ -239,7 +243,10 @@ def uniform_of(robot: Robot, link: Elastic) -> Beam:
             rIp=2 * r if polar is None else polar,
         )
     theory = theory_of(robot, link)
-    L, m, rI, rIp = full.L, full.m, full.rI, full.rIp
+    L = full.L
+    m = full.m
+    rI = full.rI
+    rIp = full.rIp
     if theory == "rigid":
         return Beam(L, m, rI=rI, rIp=rIp)
     if theory == "timoshenko":

@@ -64,7 +64,8 @@ class Span:
         t = (x - self.start) / (self.stop - self.start)
         values: dict[str, Any] = {}
         for key in type(self.first).model_fields:
-            a, b = getattr(self.first, key), getattr(self.second, key)
+            a = getattr(self.first, key)
+            b = getattr(self.second, key)
             if isinstance(a, tuple) and isinstance(b, tuple):
                 values[key] = tuple((1 - t) * p + t * q for p, q in zip(a, b, strict=True))
             elif isinstance(a, float) and isinstance(b, float):
@@ -81,7 +82,9 @@ class Span:
             if section is not None:
                 material: Any = self.material
                 A, I_z, I_y, J_t, I_p = section.constants()
-                E, rho, G = material.E, material.rho, material.G
+                E = material.E
+                rho = material.rho
+                G = material.G
                 k_xy, k_xz = section.shear(material.nu)
                 shear = (k_xy * G * A, k_xz * G * A, G * J_t) if G is not None else (math.inf,) * 3
                 inert = (rho * I_z, rho * I_y, rho * I_p)
@@ -96,11 +99,13 @@ class Span:
         if self.theory == "rigid":
             rows[:, 2:7] = math.inf
         elif self.theory != "timoshenko":
-            rows[:, 4:6], rows[:, 7:9] = math.inf, 0.0
+            rows[:, 4:6] = math.inf
+            rows[:, 7:9] = 0.0
         if self.plane is not None:
             for k in (2, 4, 7):
                 rows[:, k] = rows[:, k + self.plane]
-            rows[:, [3, 5, 6]], rows[:, [8, 9]] = math.inf, 0.0
+            rows[:, [3, 5, 6]] = math.inf
+            rows[:, [8, 9]] = 0.0
         rows[:, list(self.excluded)] = math.inf
         return rows
 
@@ -113,7 +118,9 @@ def _panels(span: Span) -> tuple[Array, Array]:
     infinite stiffness is left infinite, in the first coefficient.
     """
     t, _, series = panel_nodes()
-    todo, edges, held = [(span.start, span.stop)], [span.start], []
+    todo = [(span.start, span.stop)]
+    edges = [span.start]
+    held = []
     while todo:
         a, b = todo.pop()
         rows = span.exact((a + b) / 2 + (b - a) / 2 * t)
@@ -174,7 +181,8 @@ class VaryingBeam(AnyBeam):
         """Properties at places of span k, its ends included."""
         edges, series = _panels(self.spans[k])
         panel = np.clip(np.searchsorted(edges, places, "right") - 1, 0, len(series) - 1)
-        a, b = edges[panel], edges[panel + 1]
+        a = edges[panel]
+        b = edges[panel + 1]
         soft = np.isfinite(series[0, 0])
         out = np.full((len(places), 10), 0.0 if derivative else math.inf)
         series = series[panel][:, :, soft]
@@ -220,8 +228,10 @@ class VaryingBeam(AnyBeam):
             return np.zeros((6, 6))
         part = self.part(0.0, stop - start)
         t, w, _ = panel_nodes()
-        a, b = part.edges()[:-1, None], part.edges()[1:, None]
-        s, weights = (a + b) / 2 + (b - a) / 2 * t, (b - a) / 2 * w
+        a = part.edges()[:-1, None]
+        b = part.edges()[1:, None]
+        s = (a + b) / 2 + (b - a) / 2 * t
+        weights = (b - a) / 2 * w
         rows = np.concatenate([part.on_panel(each) for each in s]) * weights.reshape(-1, 1)
         x = s.ravel() + start
         moments = [float(rows[:, 0] @ x**k) for k in range(3)]
@@ -233,7 +243,8 @@ def beam_of(robot: Robot, link: Elastic) -> AnyBeam:
     """Return the numbers of a link under its theory, length as given, axes before `roll`."""
     if link.stations is None:
         return uniform_of(robot, link)
-    theory, material = theory_of(robot, link), robot.material(link)
+    theory = theory_of(robot, link)
+    material = robot.material(link)
     spans = []
     for a, b in pairwise(link.stations):
         if b.at > a.at:

@@ -280,7 +280,8 @@ def configuration_arguments(robot: Robot, at: str | None, position: str | None) 
         return {"position": numbers(position, "--position", 2 if architecture.planar else 3)}
     if at is None:
         return {"theta": None}
-    theta, motors = angles(at, "--at"), architecture.motors
+    theta = angles(at, "--at")
+    motors = architecture.motors
     if len(theta) != len(motors):
         names = ", ".join(name for name, _ in motors)
         wanted = f"{len(motors)} (the joints of {names})" if names else "none, no joint moves"

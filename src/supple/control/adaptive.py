@@ -126,7 +126,8 @@ class AdaptiveControl(StatefulController):
         k = model.joints
         _, nominal, function = self.constants(model)
         scale = self._scale(nominal)
-        theta, rate = q[:k], qd[:k]
+        theta = q[:k]
+        rate = qd[:k]
         Lambda = ca.DM(gain_by_joint("bandwidth", self.bandwidth, k))
         gain = ca.DM(gain_by_joint("damping_gain", self.damping_gain, k))
         v = wanted.rd - Lambda * (theta - wanted.r)
@@ -153,7 +154,8 @@ class AdaptiveControl(StatefulController):
         Y = Evaluator(ca.Function("Y", x, [ca.densify(_tracking_regressor(function, *x))]))
         r, rd, rdd = (np.asarray(part) for part in trajectory(run.t))
         Lambda = gain_by_joint("bandwidth", self.bandwidth, k)
-        theta, rate = run.q[:, :k], run.qd[:, :k]
+        theta = run.q[:, :k]
+        rate = run.qd[:, :k]
         v = rd - Lambda * (theta - r)
         a = rdd - Lambda * (rate - rd)
         rows = Y(theta, rate, v, a)[0].reshape(len(run.t), k, len(nominal))

@@ -74,7 +74,8 @@ class CalmMove(Timed, Trajectory):
     @cached_property
     def law(self) -> tuple[Array, Array]:
         """s and s' at the knots."""
-        h, a = np.diff(self.t), self.acceleration
+        h = np.diff(self.t)
+        a = self.acceleration
         v = np.concatenate([[0.0], np.cumsum(h * (a[:-1] + a[1:]) / 2)])
         moved = h * v[:-1] + h**2 * (2 * a[:-1] + a[1:]) / 6
         return np.concatenate([[0.0], np.cumsum(moved)]), v
@@ -145,13 +146,15 @@ def calmest(
             )
         return only
     slowest = 2 * np.pi / min(float(mode.omega.min()) for mode in modes)
-    low, high = least, least + 2 * slowest
+    low = least
+    high = least + 2 * slowest
     best = _iterate_frequencies(start, end, modes, limits, high, band)
     longer = max(
         slowest, COARSE * least
     )  # pieces of a stiff arm's move are longer than its periods
     while best.left > left:
-        low, high = high, high + longer
+        low = high
+        high = high + longer
         if high > least + 2 * slowest + 12 * longer:
             raise SuppleError(_too_much_left(best, low, limits))
         best = _iterate_frequencies(start, end, modes, limits, high, band, best)
@@ -159,7 +162,8 @@ def calmest(
         middle = (low + high) / 2
         found = _iterate_frequencies(start, end, modes, limits, middle, band, best)
         if found.left <= left:
-            high, best = middle, found
+            high = middle
+            best = found
         else:
             low = middle
     return best
@@ -235,14 +239,17 @@ def _least_time(V: float, A: float, J: float) -> float:
     """The shortest rest to rest move over s = 0..1 under the three limits."""
     rise = A / J
     if A * rise >= V:  # full acceleration is not reached on the way to full speed
-        rise, top = np.sqrt(V / J), V
+        rise = np.sqrt(V / J)
+        top = V
         ramp = 2 * rise
     else:
-        ramp, top = V / A + rise, V
+        ramp = V / A + rise
+        top = V
     if top * ramp <= 1:
         return float(2 * ramp + (1 - top * ramp) / top)
     # full speed is not reached: half of the way in one ramp of length r with peak speed 1/r
-    low, high = 0.0, float(ramp)
+    low = 0.0
+    high = float(ramp)
     for _ in range(80):
         r = (low + high) / 2
         peak = J * r**2 / 4 if r <= 2 * A / J else A * (r - A / J)
@@ -288,14 +295,16 @@ def _programme(
     from scipy.optimize import linprog
 
     V, A, J = limits
-    N, h = len(t) - 1, t[1] - t[0]
+    N = len(t) - 1
+    h = t[1] - t[0]
     to_v = np.tril(np.ones((N, N)))  # s' at the knots 1..N, from pieces' means
     mean = (np.eye(N, N + 1) + np.eye(N, N + 1, 1)) / 2
     v = h * to_v @ mean
     moved = h * np.vstack([np.zeros(N + 1), v[:-1]]) + h**2 / 6 * (
         2 * np.eye(N, N + 1) + np.eye(N, N + 1, 1)
     )
-    rows, bounds = [], []
+    rows = []
+    bounds = []
     for row in _residuals(t, phases, band):
         for k in range(SIDES):
             angle = 2 * np.pi * (k + 0.5) / SIDES
@@ -327,7 +336,8 @@ def _programme(
 
 def _residuals(t: Array, phases: list[Any], band: float) -> list[NDArray[np.complex128]]:
     """Rows over s'' at the knots: the vibration left in a mode, over that of a unit of s''."""
-    N, h = len(t) - 1, t[1] - t[0]
+    N = len(t) - 1
+    h = t[1] - t[0]
     nodes, weights = GAUSS
     found = []
     for phase, omega, zeta in phases:
@@ -338,7 +348,9 @@ def _residuals(t: Array, phases: list[Any], band: float) -> list[NDArray[np.comp
         share = np.tile(inside, N)  # of the knot after
         piece = np.repeat(np.arange(N), len(inside))
         each_weight = np.tile(weights, parts * N) * h / parts
-        p, w, last = phase(at), omega(at), phase(t[-1])
+        p = phase(at)
+        w = omega(at)
+        last = phase(t[-1])
         count = min(MOST_FREQUENCIES, max(5, int(np.ceil(4 * band * turned)) + 1))
         for g in np.linspace(1 - band, 1 + band, count if band else 1):
             value = np.exp((zeta + 1j * np.sqrt(1 - zeta**2)) * g * (p - last))

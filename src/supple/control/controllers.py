@@ -98,7 +98,8 @@ class Controller(Immutable, ABC):
             import casadi as ca
 
             symbol = model.functions.symbol
-            q, qd = symbol("q", model.size), symbol("qd", model.size)
+            q = symbol("q", model.size)
+            qd = symbol("qd", model.size)
             r, rd, rdd = (symbol(word, model.joints) for word in ("r", "rd", "rdd"))
             tau = self.effort(model, q, qd, ReferenceMotion(r, rd, rdd))
             inputs = [q, qd, r, rd, rdd, *model.functions.guess_symbols]
@@ -143,7 +144,8 @@ class Controller(Immutable, ABC):
         """
         given = [*state, *wanted]
         if near is not None:
-            model, given = near_symbols(model)[0], [*given, near]
+            model = near_symbols(model)[0]
+            given = [*given, near]
         found = self.function(model).map(len(state[0]))(*(x.T for x in given))
         return np.array(found).T
 
@@ -201,7 +203,8 @@ class StatefulController(Controller):
         def make() -> Evaluator:
             import casadi as ca
 
-            symbol, n = model.functions.symbol, model.size
+            symbol = model.functions.symbol
+            n = model.size
             x = [symbol(w, s) for w, s in zip("qvz", (n, n, self.states(model)), strict=True)]
             motion = [symbol(word, model.joints) for word in ("r", "rd", "rdd")]
             tau = self.loop(model, (x[0], x[1], x[2]), ReferenceMotion(*motion))[1]
@@ -341,7 +344,8 @@ class Decoupling(Gains):
         """qdd_r = u, qdd_f = -M_ff^-1 (M_fr u + n_f), and the effort that makes it so."""
         import casadi as ca
 
-        k, n = model.joints, model.size
+        k = model.joints
+        n = model.size
         u = self.joint_acceleration(model, q, qd, wanted)
         unbent = ca.vertcat(u, ca.DM.zeros(n - k))
         rest = model.functions.expression("inverse_dynamics")(q, qd, unbent)
@@ -612,7 +616,8 @@ class LQR(Controller):
     ) -> Expression:
         import casadi as ca
 
-        k, n = model.joints, model.size
+        k = model.joints
+        n = model.size
         rest = ca.DM.zeros(n - k)
         error = ca.vertcat(
             q - ca.vertcat(wanted.r, ca.DM(self.q[k:])), qd - ca.vertcat(wanted.rd, rest)

@@ -166,7 +166,8 @@ def strain_feedback(
     2
     """
     at, servo, _ = _servo(model, theta, (position_gain, velocity_gain), gauges)
-    k, n = model.joints, model.size
+    k = model.joints
+    n = model.size
     rows = at.C[2 * k :, :n]
     scale = np.abs(servo[:, :k]).max() / max(np.abs(rows).max(), 1e-300)
     band = _band(at, servo)
@@ -225,14 +226,17 @@ def resonant_damping(
     (4, 4)
     """
     at, servo, pd = _servo(model, theta, (position_gain, velocity_gain), gauges)
-    k, n = model.joints, model.size
+    k = model.joints
+    n = model.size
     rows = at.C[2 * k :, :n]
     scale = np.abs(servo[:, :k]).max() / max(np.abs(rows).max(), 1e-300)
     band = _band(at, servo)
     first = band / BAND
 
     def law(x: Array) -> LinearController:
-        w, eye, none = first * np.exp(x[2]), np.eye(k), np.zeros((k, k))
+        w = first * np.exp(x[2])
+        eye = np.eye(k)
+        none = np.zeros((k, k))
         A = np.block([[none, eye], [-(w**2) * eye, -2 * filter_damping * w * eye]])
         B = np.block([[none, none, none, none], [none, none, w**2 * eye, none]])
         C = scale * np.hstack([x[0] * eye, x[1] / w * eye])
@@ -331,7 +335,8 @@ def _finer(model: Model, at: Plant) -> Model:
     links = architecture_of(model.robot).parts().values()
     bending = max(1, sum(not link.rigid for link in links))
     most = -(-(model.size - model.joints) // bending)
-    key, basis = ("finer", most, ratio), AssumedModes(most + 2)
+    key = ("finer", most, ratio)
+    basis = AssumedModes(most + 2)
     return cached_for_robot(model.robot, key, build, model.robot, basis, damping=ratio)
 
 
@@ -344,11 +349,14 @@ def _h_infinity(
 ) -> LinearController:
     """The law of one set of weights: of the effort, of the noise, and of the first mode."""
     effort, noise, peak = weights
-    k, n2 = len(servo), len(at.A)
+    k = len(servo)
+    n2 = len(at.A)
     rows = at.C[2 * k :]
     unit = np.abs(servo[:, : n2 // 2]).max()
     size = 1 / max(np.abs(rows).max(), 1e-300)
-    A, B, C = at.A + at.B @ servo, unit * at.B, size * rows
+    A = at.A + at.B @ servo
+    B = unit * at.B
+    C = size * rows
     poles = np.linalg.eigvals(A)
     near = poles[(np.abs(poles) < band) & (poles.imag > 0)]
     w = float(np.abs(near[np.argmax(near.real / np.abs(near))])) if len(near) else band / BAND
@@ -377,7 +385,9 @@ def _servo(
 ) -> tuple[Plant, Array, Array]:
     """The plant with joints, rates and strains measured; PD as F of [q, qd], and as D of a law."""
     JointPD(*gains).check(model)
-    names, k, n = model.chain.motors, model.joints, model.size
+    names = model.chain.motors
+    k = model.joints
+    n = model.size
     rods = [name for name in names if name not in {link.name for link in model.chain.links}]
     if gauges is None and rods:
         raise SuppleError(
@@ -392,7 +402,8 @@ def _servo(
     at = plant(model, theta, as_measures([*joints, *given], model))
     Gp, Gv = (np.diag(np.broadcast_to(np.asarray(gain, float), (k,))) for gain in gains)
     F = np.zeros((k, 2 * n))
-    F[:, :k], F[:, n : n + k] = -Gp, -Gv
+    F[:, :k] = -Gp
+    F[:, n : n + k] = -Gv
     if not np.abs(at.B @ F).max(initial=0.0) < HUGE:
         raise SuppleError("position_gain or velocity_gain is beyond every servo: give smaller ones")
     D = np.hstack([-Gp, -Gv, np.zeros((k, k)), Gp])
@@ -401,7 +412,8 @@ def _servo(
 
 def _band(at: Plant, servo: Array) -> float:
     """BAND times the lowest frequency of the arm with its joints held, rad/s."""
-    k, n = servo.shape[0], len(at.A) // 2
+    k = servo.shape[0]
+    n = len(at.A) // 2
     stiff = -at.A[n + k :, k:n]
     if not len(stiff):
         raise SuppleError("no link bends: there is nothing to damp")
@@ -451,6 +463,7 @@ def _cost(loop: Array, band: float, usual: float) -> float:
     if worst >= 0:
         return 1.0 + worst / band
     ratios = -values.real / np.abs(values)
-    near, fast = ratios[np.abs(values) < band], ratios[np.abs(values) >= band]
+    near = ratios[np.abs(values) < band]
+    fast = ratios[np.abs(values) >= band]
     kept = min(1.0, float(fast.min(initial=1.0)) / max(usual, 1e-300))
     return -float(near.min(initial=1.0)) * kept**4

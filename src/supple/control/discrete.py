@@ -27,7 +27,8 @@ def discretise_zero_order_hold(
     joined = np.block([[A, B], [np.zeros((m, n + m))]])
     first, second = (np.asarray(expm(h * joined)) for h in (rest, period - rest))
     depth = whole + 1
-    Phi, Gamma = np.zeros((n + depth * m, n + depth * m)), np.zeros((n + depth * m, m))
+    Phi = np.zeros((n + depth * m, n + depth * m))
+    Gamma = np.zeros((n + depth * m, m))
     Phi[:n, :n] = second[:n, :n] @ first[:n, :n]
     old = slice(n + whole * m, n + (whole + 1) * m)
     Phi[:n, old] += second[:n, :n] @ first[:n, n:]

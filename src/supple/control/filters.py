@@ -98,12 +98,14 @@ def filtered(
         )
     w = 2 * np.pi * frequency_hz
     if kind == "notch":
-        above, below = [1.0, 2 * (damping_ratio or 0.0) * w, w * w], [1.0, 2 * w, w * w]
+        above = [1.0, 2 * (damping_ratio or 0.0) * w, w * w]
+        below = [1.0, 2 * w, w * w]
     else:
         ratio = 1.0 if damping_ratio is None else damping_ratio
         if not ratio:
             raise SuppleError("a low-pass without damping never ends: give a damping_ratio above 0")
-        above, below = [w * w], [1.0, 2 * ratio * w, w * w]
+        above = [w * w]
+        below = [1.0, 2 * ratio * w, w * w]
     slowest = -float(np.roots(below).real.max())
     tail = int(min(np.ceil(rate * np.log(1e3 / CALM) / slowest), 1e18))
     if tail > 10**7:
@@ -171,7 +173,8 @@ def calm_durations(
         )
     if damping_ratio >= 1:
         raise SuppleError("damping_ratio is 1 or more: such a mode does not vibrate")
-    low, high = float(hertz.min()), float(hertz.max())
+    low = float(hertz.min())
+    high = float(hertz.max())
     if high > 1e3 * low or shortest * high > 1e3:
         raise SuppleError(
             "modes a thousand times apart, or a move of a thousand periods: give modes and a "
@@ -180,7 +183,8 @@ def calm_durations(
 
     left = partial(_worst_residual, law, hertz, damping_ratio)
     found: list[CalmDuration] = []
-    step, T = 0.05 / high, max(shortest, 0.5 / low)
+    step = 0.05 / high
+    T = max(shortest, 0.5 / low)
     values = [left(T), left(T + step)]
     while len(found) < count and T * low < count + 50:
         T += step

@@ -58,8 +58,11 @@ def h_infinity_controller(
     """
     # Balance the states: lengths, angles and rates differ by orders of magnitude
     scale = _balancing_scale(A)
-    A, B1, B2 = A * scale / scale[:, None], B1 / scale[:, None], B2 / scale[:, None]
-    C1, C2 = C1 * scale, C2 * scale
+    A = A * scale / scale[:, None]
+    B1 = B1 / scale[:, None]
+    B2 = B2 / scale[:, None]
+    C1 = C1 * scale
+    C2 = C2 * scale
 
     high = 1.0
     while _solutions(A, B1, B2, C1, C2, high) is None:
@@ -129,7 +132,8 @@ def _stabilising(A: Array, R: Array, Q: Array) -> Array | None:
         return None
     if stable != n:
         return None  # eigenvalues on the imaginary axis
-    U1, U2 = U[:n, :n], U[n:, :n]
+    U1 = U[:n, :n]
+    U2 = U[n:, :n]
     if np.linalg.cond(U1) > 1e13:
         return None
     X = np.linalg.solve(U1.T, U2.T).T

@@ -83,7 +83,8 @@ class LinearController(StatefulController):
         if any(isinstance(output, Sensor) and output.delay for output in measures):
             raise SuppleError("a measured Sensor has a delay: give the delay to Sampled instead")
         count = sum(len(output.names(model)) for output in measures)
-        s, k = len(self.A), model.joints
+        s = len(self.A)
+        k = model.joints
         shapes = {
             "A": (s, s),
             "B": (s, count + k),

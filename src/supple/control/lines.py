@@ -85,7 +85,8 @@ class Line(Trajectory):
         if not np.isfinite(given).all():
             raise SuppleError(words)
         object.__setattr__(self, "points", tuple(map(tuple, given.tolist())))
-        n, place_only = len(self.robot.moving), 2 if flat else 3
+        n = len(self.robot.moving)
+        place_only = 2 if flat else 3
         if n not in (place_only, 2 * place_only - flat):
             raise SuppleError(
                 f"{self.robot.name} has {n} joints: a line needs {place_only}, or "

@@ -72,14 +72,17 @@ class Observer(Immutable):
         """
         if self.period is None:
             raise SuppleError("this Observer is continuous: give observer(.., period=) to estimate")
-        commands, measured = reals("tau", tau), reals("y", y)
+        commands = reals("tau", tau)
+        measured = reals("y", y)
         if measured.ndim != 2 or measured.shape[1] != len(self.C):
             raise SuppleError(f"y has shape {measured.shape}: give a row of {len(self.C)} a sample")
         if commands.shape != (len(measured), self.B.shape[1]):
             raise SuppleError(
                 f"tau has shape {commands.shape}: give ({len(measured)}, {self.B.shape[1]})"
             )
-        z, rows, at = np.zeros(len(self.A)), [], self.plant
+        z = np.zeros(len(self.A))
+        rows = []
+        at = self.plant
         for u, seen in zip(commands - at.tau, measured - at.y, strict=True):
             z = z + self.gain @ (seen - self.C @ z)
             rows.append(z[: len(at.A)])
@@ -222,8 +225,11 @@ def lqg(
     seen = observer(
         model, theta, outputs, effort_noise, measurement_noise, period=period, delay=delay
     )
-    n, k = 2 * model.size, model.joints
-    A, B, s = seen.A, seen.B, len(seen.A)
+    n = 2 * model.size
+    k = model.joints
+    A = seen.A
+    B = seen.B
+    s = len(seen.A)
     Q = np.zeros((s + k, s + k))
     Q[:n, :n] = weight("state_weight", state_weight, n)
     R = weight("effort_weight", effort_weight, k)
@@ -235,8 +241,11 @@ def lqg(
         Aw = np.block([[A, np.zeros((s, k))], [E, np.zeros((k, k))]])
     else:
         Aw = np.block([[A, np.zeros((s, k))], [period * E, np.eye(k)]])
-    Bw, used = np.vstack([B, np.zeros((k, k))]), s + more
-    Aw, Bw, Q = Aw[:used, :used], Bw[:used], Q[:used, :used]
+    Bw = np.vstack([B, np.zeros((k, k))])
+    used = s + more
+    Aw = Aw[:used, :used]
+    Bw = Bw[:used]
+    Q = Q[:used, :used]
     if period is None:
         X = riccati(Aw, Bw, Q, R, None, "regulator")
         K = np.linalg.solve(R, Bw.T @ X)

@@ -80,7 +80,9 @@ def at_rest(model: Model, theta: ArrayLike) -> tuple[Array, Array, Array, Array]
         )
     model = standing(model, theta)
     q = static_state(model, theta)
-    n, k, still = model.size, model.joints, np.zeros(model.size)
+    n = model.size
+    k = model.joints
+    still = np.zeros(model.size)
     tau = model.inverse_dynamics(q, still, still)[:k]
     dq, dqd, dtau = model.derivatives(q, still, tau)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
@@ -169,7 +171,8 @@ def riccati(
             left = F @ K - Q - A.T @ X - X @ A
             if not np.abs(left).max() < last:  # no better: modes that nothing damps, or rounding
                 break
-            found, last = X, float(np.abs(left).max())
+            found = X
+            last = float(np.abs(left).max())
             with warnings.catch_warnings():  # of poles near the axis, where a step may not help
                 warnings.simplefilter("ignore", RuntimeWarning)
                 more = solve_continuous_lyapunov((A - B @ K).T, left)
@@ -215,7 +218,9 @@ def solve_riccati_by_doubling(A: Array, B: Array, Q: Array, R: Array) -> Array:
     A(2m) = A (1 + G H)^-1 A and so on carry m samples to 2 m: the structure-preserving doubling
     algorithm.
     """
-    G, H, eye = B @ np.linalg.solve(R, B.T), Q, np.eye(len(A))
+    G = B @ np.linalg.solve(R, B.T)
+    H = Q
+    eye = np.eye(len(A))
     for _ in range(60):
         W = np.linalg.solve(eye + G @ H, A)
         V = np.linalg.solve(eye + G @ H, G)

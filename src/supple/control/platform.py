@@ -103,7 +103,8 @@ class PlatformPath(Trajectory):
     @frozen_property
     def _knots(self) -> tuple[Array, Array]:
         """Times (K,) and whole configurations (K, ..), one solved after the other."""
-        m, T = self._geometry, self.duration
+        m = self._geometry
+        T = self.duration
         edges = sorted({0.0, *(t for t in self.breaks if 0 < t < T), T})
         t = np.unique(np.concatenate([np.linspace(a, b, KNOTS) for a, b in pairwise(edges)]))
         P = self.path(t)[0]

@@ -128,7 +128,8 @@ class Shaper(Immutable):
             if not len(above):
                 ends.append(stop)
                 continue
-            inner, outer = f[above[0] - 1], f[above[0]]
+            inner = f[above[0] - 1]
+            outer = f[above[0]]
             inside = float(self.residual(inner)) - level
             ends.append(
                 brentq(lambda x: float(self.residual(x)) - level, inner, outer, xtol=1e-14 * f0)
@@ -175,14 +176,16 @@ class Shaper(Immutable):
         np.add.at(shares, first + 1, self.amplitudes * share)
         used = np.flatnonzero(shares)
         for _wider in range(1 + WIDER):
-            t, own = used / rate, shares[used]
+            t = used / rate
+            own = shares[used]
             rows = [np.ones(len(t))]
             for zero in self.zeros:
                 grown = np.exp(zero.exponent * (t - t[-1]))
                 for k in range(zero.order):
                     term = (t / t[-1]) ** k * grown
                     rows += [term.real, term.imag]
-            C, wanted = np.array(rows), np.eye(len(rows))[0]
+            C = np.array(rows)
+            wanted = np.eye(len(rows))[0]
             for _ in range(3):  # the second and third time for rounding only
                 own = own + np.linalg.lstsq(C, wanted - C @ own, rcond=1e-13)[0]
             open_by = float(np.abs(wanted - C @ own).max())

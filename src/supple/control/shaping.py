@@ -83,10 +83,14 @@ class Shaped(Trajectory):
         return _apart(found % T if self.periodic else found, T)
 
     def motion(self, t: Array) -> tuple[Array, Array, Array]:
-        x, v, a = (0.0, 0.0, 0.0)
+        x = 0.0
+        v = 0.0
+        a = 0.0
         for delay, share in zip(self.shaper.times, self.shaper.amplitudes, strict=True):
             moved = self.unshaped(t - delay)
-            x, v, a = x + share * moved[0], v + share * moved[1], a + share * moved[2]
+            x = x + share * moved[0]
+            v = v + share * moved[1]
+            a = a + share * moved[2]
         return np.asarray(x), np.asarray(v), np.asarray(a)
 
 
@@ -140,7 +144,8 @@ class Scheduled(Trajectory):
     def _outside(self, t: Array) -> tuple[Array, Array, Array]:
         """w, w', p at any time: constant frequency before and after the schedule."""
         w, wd, p = self._phase
-        first, last = self.times[0], self.times[-1]
+        first = self.times[0]
+        last = self.times[-1]
         inside = np.clip(t, first, last)
         still = (t < first) | (t > last)
         return w(inside), np.where(still, 0.0, wd(inside)), p(inside) + w(inside) * (t - inside)
@@ -188,14 +193,17 @@ class Scheduled(Trajectory):
 
     def motion(self, t: Array) -> tuple[Array, Array, Array]:
         w, wd, p = self._outside(t)
-        x, v, a = (0.0, 0.0, 0.0)
+        x = 0.0
+        v = 0.0
+        a = 0.0
         for delay, share in zip(self._delays, self.shaper.amplitudes, strict=True):
             then = self._when(p - delay)
             w_then, wd_then, _ = self._outside(then)
             r = w / w_then
             rd = (wd - r**2 * wd_then) / w_then
             x1, v1, a1 = self.unshaped(then)
-            x, v = x + share * x1, v + share * r[:, None] * v1
+            x = x + share * x1
+            v = v + share * r[:, None] * v1
             a = a + share * (r[:, None] ** 2 * a1 + rd[:, None] * v1)
         return np.asarray(x), np.asarray(v), np.asarray(a)
 
@@ -430,7 +438,8 @@ def schedule(
     where the path has many moves.
     """
     moved: Trajectory = trajectory
-    end, points = trajectory.duration, POINTS
+    end = trajectory.duration
+    points = POINTS
     for _ in range(rounds):
         while True:
             times = np.linspace(0.0, end, points)
@@ -441,5 +450,6 @@ def schedule(
             if points >= MOST or float(np.abs(missed).max()) < FITS:
                 break
             points = 2 * points - 1
-        moved, end = found, found.duration
+        moved = found
+        end = found.duration
     return found

@@ -431,7 +431,9 @@ class CirclePath(Trajectory):
 
     def motion(self, t: Array) -> tuple[Array, Array, Array]:
         w = 2 * np.pi / self.period
-        c, s, zero = np.cos(w * t), np.sin(w * t), np.zeros_like(t)
+        c = np.cos(w * t)
+        s = np.sin(w * t)
+        zero = np.zeros_like(t)
         x = _vector(self.centre, "centre", 3) + self.radius * np.stack([c, s, zero], axis=1)
         v = w * self.radius * np.stack([-s, c, zero], axis=1)
         return x, v, -(w**2) * self.radius * np.stack([c, s, zero], axis=1)
@@ -494,7 +496,8 @@ class InvertedU(Trajectory):
     def motion(self, t: Array) -> tuple[Array, Array, Array]:
         t1, t2, t3, tf = self.times
         across = blend(self.law, t, t1, t3)
-        out, back = blend(self.law, t, 0.0, t2), blend(self.law, t, t2, tf)
+        out = blend(self.law, t, 0.0, t2)
+        back = blend(self.law, t, t2, tf)
         move = _vector(self.move, "move", 3)
         first = _vector(self.start, "start", 3)
         each = []
@@ -579,12 +582,16 @@ class WayPoints(Trajectory):
 
     def motion(self, t: Array) -> tuple[Array, Array, Array]:
         points = np.asarray(self.points, float)
-        x, start = np.tile(points[0], (len(t), 1)), 0.0
-        v, a = np.zeros_like(x), np.zeros_like(x)
+        x = np.tile(points[0], (len(t), 1))
+        start = 0.0
+        v = np.zeros_like(x)
+        a = np.zeros_like(x)
         for move, T in zip(np.diff(points, axis=0), self.stretches, strict=True):
             if T > 0:
                 s, sd, sdd = blend(self.law, t, start, start + T)
-                x, v, a = x + np.outer(s, move), v + np.outer(sd, move), a + np.outer(sdd, move)
+                x = x + np.outer(s, move)
+                v = v + np.outer(sd, move)
+                a = a + np.outer(sdd, move)
             start += T + self.pause
         return x, v, a
 
@@ -662,9 +669,12 @@ class ParabolicBlends(Trajectory):
 
     def motion(self, t: Array) -> tuple[Array, Array, Array]:
         first = _vector(self.start, "start")
-        move, T, tb = _vector(self.end, "end") - first, self.duration, self.blend
+        move = _vector(self.end, "end") - first
+        T = self.duration
+        tb = self.blend
         V = 1 / (T - tb)
-        rising, falling = t < tb, t > T - tb
+        rising = t < tb
+        falling = t > T - tb
         s = np.where(rising, V * t**2 / (2 * tb), V * (t - tb / 2))
         s = np.where(falling, 1 - V * (T - t) ** 2 / (2 * tb), s)
         sd = np.where(rising, V * t / tb, np.where(falling, V * (T - t) / tb, V))
@@ -704,7 +714,8 @@ class Repeated(Trajectory):
 
     @property
     def breaks(self) -> tuple[float, ...]:
-        T, once = self.there.duration, self.there.breaks
+        T = self.there.duration
+        once = self.there.breaks
         return (*once, T, *(2 * T - t for t in reversed(once)))
 
     def motion(self, t: Array) -> tuple[Array, Array, Array]:

@@ -146,9 +146,13 @@ def save_trajectory(trajectory: Trajectory, path: str | Path, rate: float = 1000
     while isinstance(kept, TrajectoryWithDetails):
         kept = kept.trajectory
     if isinstance(kept, Samples):
-        t, header, begin = kept.t, _plain(kept.header), kept.begin
+        t = kept.t
+        header = _plain(kept.header)
+        begin = kept.begin
     else:
-        t, header, begin = sample_times(trajectory, rate), {}, 0.0
+        t = sample_times(trajectory, rate)
+        header = {}
+        begin = 0.0
     x, v, a = kept.at(t)
     if isinstance(kept, Samples):
         x = kept.positions  # as they are, not as the spline rounds them

@@ -201,10 +201,12 @@ def _solve_linear_model(pose: LockedPose, parts: Sequence[OnBeam]) -> _Linear | 
     """Sag (3,), displacements under unit forces (3, 3) and frequencies; None if K is singular."""
     from scipy.linalg import eigh
 
-    structure, tip = pose.structure, pose.tip
+    structure = pose.structure
+    tip = pose.tip
     z, M, K = forms(structure, parts)
     free = z.free
-    K, M = free.T @ K @ free, free.T @ M @ free
+    K = free.T @ K @ free
+    M = free.T @ M @ free
     d = np.sqrt(np.diag(K))
     if not len(K) or not d.all() or np.linalg.eigvalsh(K / np.outer(d, d))[0] < 1e-12:
         return None
@@ -263,15 +265,21 @@ def _remedy(robot: Any, pose: LockedPose, basis: Basis, chain: Chain, right: _Li
     for other, words in candidates:
         parts: list[OnBeam] = []
         for k, (segment, L) in enumerate(pose.each):
-            shapes, name = None, pose.structure.links[k]
+            shapes = None
+            name = pose.structure.links[k]
             if name in names and not segment.beam.rigid:
-                i, pieces = names.index(name), pose.structure.pieces(name)
-                beam, load = segment.beam.outside(L), other.end(i) or loads[pieces[-1]]
+                i = names.index(name)
+                pieces = pose.structure.pieces(name)
+                beam = segment.beam.outside(L)
+                load = other.end(i) or loads[pieces[-1]]
                 if len(pieces) > 1 or i in chain.sliding:  # cut where something hangs on it
                     beam = link_beam(robot, robot.links[i])
-                slides, at = i in chain.sliding, tuple(pose.starts[p] for p in pieces[1:])
+                slides = i in chain.sliding
+                at = tuple(pose.starts[p] for p in pieces[1:])
                 if slides and isinstance(beam, Beam):  # they follow its length
-                    beam, slides, at = beam.outside(pose.length(name)), False, ()
+                    beam = beam.outside(pose.length(name))
+                    slides = False
+                    at = ()
                 size = [f"{x:.12g}" for x in (load.mass, *load.about, load.moment)]
                 key = (beam, size, other.of_link(i), pose.length(name) if slides else at)
                 shapes = next((known for like, known in made if like == key), None)

@@ -173,7 +173,8 @@ def _frozen(K: Array, D: Array, friction: Array) -> tuple[Array, Array, Array]:
 def _built(robot: Robot, request: _BuildRequest) -> Model:
     """The Model of a Tree; coordinates that closures or other joints determine are not in q."""
     tree = tree_at_assembly(robot)
-    form, stiffening = tree.form, request.stiffening
+    form = tree.form
+    stiffening = request.stiffening
     if stiffening is None:
         stiffening = bool(form.closures)
     _check_start(tree)
@@ -324,7 +325,8 @@ def _mass_matrix(laws: ChainEquations, functions: Functions) -> Array:
 
 def _damped_along(robot: Robot, request: _BuildRequest, laws: ChainEquations) -> ChainEquations:
     """The laws with sliders that know at which free length the robot's own damping was taken."""
-    chain, links = laws.chain, list(laws.links)
+    chain = laws.chain
+    links = list(laws.links)
     bent = [i for i in chain.sliding if chain.links[i].inv.count]
     if bent and isinstance(request.damping, RobotDamping):
         pose = locked_pose(robot, request.basis, chain)
@@ -346,7 +348,8 @@ def _along_slides(chain: Chain, K: Array, D: Array) -> None:
 
 def _damping_matrix(robot: Robot, chain: Chain, request: _BuildRequest) -> Array:
     """(N, N): joint damping on theta, the links' own on eta, or that of the robot's modes."""
-    law, basis = request.damping, request.basis
+    law = request.damping
+    basis = request.basis
     D = np.zeros((chain.size, chain.size))
     if isinstance(law, RobotDamping):
         pose = locked_pose(robot, basis, chain)

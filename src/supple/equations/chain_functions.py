@@ -90,10 +90,14 @@ class ChainFunctions(Functions):
         """
 
         def make() -> Tape | None:
-            laws, n, joints = self._laws, self._laws.chain.size, len(self._laws.chain.joints)
+            laws = self._laws
+            n = self._laws.chain.size
+            joints = len(self._laws.chain.joints)
             assert isinstance(laws, ChainEquations)
             tape = Recorder(2 * n + 1 + (joints if law is None else 3 * joints))
-            q, qd, u = tape.inputs[:n], tape.inputs[n : 2 * n], tape.inputs[2 * n + 1 :]
+            q = tape.inputs[:n]
+            qd = tape.inputs[n : 2 * n]
+            u = tape.inputs[2 * n + 1 :]
             A = np.linalg.inv(self.ends())
             tau: list[Any] | None = u
             if law is not None:
@@ -116,7 +120,9 @@ class ChainFunctions(Functions):
 
     def acceleration(self, q: Array, qd: Array, tau: Array) -> Array:
         """Return qdd at one state by `rate_in_ends`, to rounding that of `forward_dynamics`."""
-        rate, B, n = self.rate_in_ends(), self.ends(), len(q)
+        rate = self.rate_in_ends()
+        B = self.ends()
+        n = len(q)
         assert rate is not None
         found = rate(np.concatenate([B @ q, B @ qd, [0.0], tau]))
         return np.asarray(np.linalg.solve(B, found[n : 2 * n]), float)
@@ -187,7 +193,8 @@ def _outputs(name: str, laws: Equations, x: Mapping[str, list[Any]]) -> list[Any
 
     Momentum is M(q) qdd, linear in qdd: the force of an acceleration from rest, without weight.
     """
-    q, zero = x["q"], [0.0] * laws.chain.size
+    q = x["q"]
+    zero = [0.0] * laws.chain.size
     qd = x.get("qd", zero)
     if name == "mass_matrix":
         return [laws.mass(q)]

@@ -153,7 +153,8 @@ def modal_matrix(M: Array, K: Array, zeta: Array) -> Array:
     """
     from scipy.linalg import eigh
 
-    d, sigma = np.sqrt(np.diag(K)), 0.0
+    d = np.sqrt(np.diag(K))
+    sigma = 0.0
     sizes = np.where(d > 0, d, 1.0)
     if not d.all() or np.linalg.eigvalsh(K / np.outer(sizes, sizes))[0] < 1e-12:
         held = (d > 0) & (np.diag(M) > 0)
@@ -162,7 +163,8 @@ def modal_matrix(M: Array, K: Array, zeta: Array) -> Array:
             return np.zeros_like(K)
     shifted = K + sigma * M
     periods2, Psi = eigh(M, shifted)  # falling frequencies; 1 / (omega^2 + sigma)
-    side, lost = shifted @ Psi, np.sqrt(np.maximum(periods2, 0.0))
+    side = shifted @ Psi
+    lost = np.sqrt(np.maximum(periods2, 0.0))
     if sigma:
         slow = 1 - sigma * periods2
         lost = np.where(slow > 1e-9, lost * np.sqrt(np.maximum(slow, 0.0)), 0.0)

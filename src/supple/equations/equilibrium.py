@@ -45,7 +45,8 @@ def assembled_pose(model: Model, theta: Array | None = None) -> Array:
     Of loops that motors alone do not hold, passive joints are as near to their start as loops let
     them, and joints that hang stand where they hang; None: where the robot is assembled.
     """
-    q, functions = model.chain.pose(theta), model.functions
+    q = model.chain.pose(theta)
+    functions = model.functions
     loose = [k for places in model.chain.passive for k in places]
     if lower(model.robot).joints.hanging.size and not isinstance(functions, ClosedFunctions):
         return _with_hanging_joints(model, q)
@@ -91,7 +92,8 @@ def standing(model: Model, theta: ArrayLike | None) -> Model:
     branch = lower(functions.loops.robot).branch(at[None])
     if not branch.x.shape[1] or not branch.reached:
         return model
-    q, near = assembled_pose(model, at), functions.loops.unbent_dependent(branch.x)[0]
+    q = assembled_pose(model, at)
+    near = functions.loops.unbent_dependent(branch.x)[0]
     there = functions.evaluator("followers")(q)[0]
     if np.abs(there - near).max(initial=0.0) < BESIDE:
         return model
@@ -100,7 +102,8 @@ def standing(model: Model, theta: ArrayLike | None) -> Model:
 
 def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
     """Return q at rest under gravity with the joints held at theta0: dV/dq = 0 beyond theta."""
-    k, n = model.joints, model.size
+    k = model.joints
+    n = model.size
     at = None
     if theta0 is not None:
         try:
@@ -113,7 +116,9 @@ def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
         if not np.isfinite(at).all():
             raise SuppleError("theta0 holds a value that is not finite")
     q = hanging(model, assembled_pose(model, at))
-    zero, K, last = np.zeros(n), None, np.inf
+    zero = np.zeros(n)
+    K = None
+    last = np.inf
     loose = any(name.startswith("passive.") for name in model.coordinates)
     for _ in range(50):
         force = model.inverse_dynamics(q, zero, zero)[k:]
@@ -155,7 +160,8 @@ def hanging(model: Model, q: Array) -> Array:
     on its head; what the potential does not depend on stays where it is.
     """
     loose = [k for k, name in enumerate(model.coordinates) if name.startswith("passive.")]
-    q, zero = q.copy(), np.zeros(model.size)
+    q = q.copy()
+    zero = np.zeros(model.size)
     for _ in range(200 if loose else 0):
         force = model.inverse_dynamics(q, zero, zero)
         K = total_stiffness(model, q)

@@ -77,7 +77,8 @@ class Evaluator:
             held[...] = given
         run()
         # CasADi stores columns one after another; columns of a vector are its entries
-        lead, found = () if batch is None else (batch,), []
+        lead = () if batch is None else (batch,)
+        found = []
         for i, (out, (rows, columns)) in enumerate(zip(outputs, self._shapes, strict=True)):
             vector = columns == 1 and i not in self.matrices
             shaped = out if vector else out.reshape(*lead, columns, rows).swapaxes(-1, -2)
@@ -278,7 +279,8 @@ def slope(function: Any, k: int) -> Any:
     if small:
         out = ca.jacobian(function.call(x)[0], x[k])
         return ca.Function("slope", x, [ca.densify(out)])
-    n, found = function.numel_in(k), function.call(x)
+    n = function.numel_in(k)
+    found = function.call(x)
     if not n:
         return ca.Function("slope", x, [ca.DM(function.numel_out(0), 0)])
     seeds = [ca.DM.eye(n) if i == k else ca.DM.zeros(part.numel(), n) for i, part in enumerate(x)]

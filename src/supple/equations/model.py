@@ -248,7 +248,8 @@ class Model(Immutable):
         """
         frame = one_of("root", "chord")("frame", frame)
         fraction = A_PLACE("fraction", fraction)
-        chain, x = self.chain, self._array("q", q)
+        chain = self.chain
+        x = self._array("q", q)
         i = chain.index(instance(str, "the name of a link")("link", link))
         slides = i in chain.sliding and i not in chain.lengths_at
         if slides or chain.eta[i].stop - chain.eta[i].start < chain.links[i].inv.count:
@@ -263,7 +264,8 @@ class Model(Immutable):
         end = link_deflection(chain.links[i], own, 1.0, self.stiffening)
         # u - f u_end in axes whose x is the chord: R' with R e_x along L e_x + u_end, turned the
         # short way
-        ahead, off = np.array([1.0, 0.0, 0.0]), here - fraction * end
+        ahead = np.array([1.0, 0.0, 0.0])
+        off = here - fraction * end
         chord = end + np.asarray(length, float)[..., None] * ahead
         c = chord / np.linalg.norm(chord, axis=-1, keepdims=True)
         w = np.cross(ahead, c)

@@ -101,7 +101,8 @@ class Reading(Immutable):
     @property
     def plug_ins(self) -> list[PaperReading]:
         """What papers print, of all that is not read in the right way."""
-        right, found = Reading(), []
+        right = Reading()
+        found = []
         for word, place in PLUG_INS.items():
             if getattr(self, word) != getattr(right, word):
                 module, _, name = place.partition(":")

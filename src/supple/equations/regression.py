@@ -46,7 +46,8 @@ def regressor_function(model: Model, gravity: bool) -> tuple[tuple[str, ...], Ar
     a, b, c = (ca.vertsplit(x) for x in (q, qd, qdd))
     zero = [[0.0] * chain.size for _ in range(chain.size)]
     fixed = [link.fixed if isinstance(link, Slider) else link for link in links]
-    reading, bodies = model.reading.deflection, [(k.root_mass, k.tip_mass) for k in fixed]
+    reading = model.reading.deflection
+    bodies = [(k.root_mass, k.tip_mass) for k in fixed]
     off = [x for pair in bodies for M in pair for x in (M[1][5], M[2][3])]
     if reading != "rotation" and not all(isinstance(x, float) for x in off):
         raise SuppleError(

@@ -109,7 +109,9 @@ def c_texts(request: Request, notes: list[str]) -> CText:
     Jacobians stand in a file of their own: they are far longer than all else, and who does not use
     them need not compile them.
     """
-    model, options, name = request.model, request.options, request.name
+    model = request.model
+    options = request.options
+    name = request.name
     outputs = options.get("outputs") or {}
     for output in outputs.values():
         output.check(model)
@@ -173,7 +175,8 @@ def _header(
     sizes: dict[str, int],
     texts: list[tuple[str, str]],
 ) -> str:
-    name, model = request.name, request.model
+    name = request.name
+    model = request.model
     lines = [
         f"{request.robot.name}: equations of motion M(q) qdd + h + D qd + K q + g = B tau.",
         "Units are SI: m, rad, kg, N, N m, s. No function allocates or keeps anything, so that",
@@ -225,7 +228,8 @@ def _source(name: str, source: CSource, model: Model, texts: list[tuple[str, str
 
 def _step(name: str, model: Model) -> str:
     """The fixed-step integrator; loops are closed once from the start, then from stage to stage."""
-    n, loops = model.size, follower_count(model)
+    n = model.size
+    loops = follower_count(model)
     if loops:
         declare = f"    double w[{loops}], near[{loops}];\n"
         first = f"    {name}_loops(q, near);\n"
@@ -273,15 +277,18 @@ def _step(name: str, model: Model) -> str:
 
 def _controller_texts(request: Request) -> tuple[list[CFunction], list[tuple[str, str]]]:
     """Return a law as a function of CasADi, or declarations and definitions of one with states."""
-    model, name = request.model, request.name
+    model = request.model
+    name = request.name
     functions: list[CFunction] = []
     texts: list[tuple[str, str]] = []
     given = request.options.get("controller")
     if given is not None:
-        law, limit = given, None
+        law = given
+        limit = None
         if isinstance(given, Sampled):
             given.check(model)
-            law, limit = given.law, given.by_joint("effort_limit", model)
+            law = given.law
+            limit = given.by_joint("effort_limit", model)
         if not isinstance(law, Controller):
             raise SuppleError(f"controller is {brief(law)}: give a Controller")
         law.check(model)
@@ -301,7 +308,9 @@ def _controller_texts(request: Request) -> tuple[list[CFunction], list[tuple[str
 
 def _observer_text(name: str, observer: Observer, model: Model) -> tuple[str, str]:
     plant = observer.plant
-    states, joints, outputs = len(observer.A), observer.B.shape[1], len(observer.C)
+    states = len(observer.A)
+    joints = observer.B.shape[1]
+    outputs = len(observer.C)
     if len(plant.q) != model.size:
         raise SuppleError(
             f"observer was designed for {len(plant.q)} coordinates, the model has {model.size}: "
@@ -363,7 +372,8 @@ def _observer_text(name: str, observer: Observer, model: Model) -> tuple[str, st
 
 def _test_program(request: Request) -> str:
     """A program that compares the C with numbers of the Model and returns 0 where they agree."""
-    model, name = request.model, request.name
+    model = request.model
+    name = request.name
     start = assembled_pose(model, request.theta)
     q, qd, qdd, tau = random_states(model, start, TEST_VECTORS)
     tables = {
@@ -384,7 +394,8 @@ def _test_program(request: Request) -> str:
         rows = np.asarray(value).reshape(TEST_VECTORS, -1)
         numbers = c_array(rows)
         listed.append(f"static const double expected_{word}[{rows.size}] = {{\n    {numbers}}};")
-    n, joints = model.size, model.joints
+    n = model.size
+    joints = model.joints
     sizes = {"forward": n, "inverse": n, "mass": n * n, "tip": 3}
     arguments = {
         "forward": f"forward_dynamics(q, qd, expected_tau + k * {max(joints, 0)}, found)",

@@ -747,10 +747,14 @@ class OpenseesEngine(Engine):
         node = 1
         for i, link in enumerate(skeleton.links):
             k = names.index(link.name)
-            R, p = structure.R[0, k], structure.p[0, k]
+            R = structure.R[0, k]
+            p = structure.p[0, k]
             m, EA, EI_xy, EI_xz, kGA_xy, kGA_xz, GJ, _, _, rIp = link.beam.at([0.0])[0]
             if skeleton.planar:  # nothing moves out of the plane: any values will do there
-                EI_xz, kGA_xz, GJ, rIp = EI_xy, kGA_xy, EI_xy, m * EI_xy / EA
+                EI_xz = EI_xy
+                kGA_xz = kGA_xy
+                GJ = EI_xy
+                rIp = m * EI_xy / EA
             ops.geomTransf("Linear", i + 1, *R[:, 2].tolist())
             G = GJ * m / rIp
             section = (EA, G, 1.0, GJ / G, EI_xz / EA, EI_xy / EA, kGA_xy / G, kGA_xz / G)

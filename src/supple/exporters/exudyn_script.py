@@ -127,7 +127,8 @@ def tree_numbers(robot: Robot, theta: Array, tree: ElementTree.Element) -> dict[
         for body in element.findall("body"):
             if body.get("name", "").startswith("closure:"):
                 continue  # small bodies that MuJoCo's closures need
-            last, offset = parent, seen @ _frame(body)
+            last = parent
+            offset = seen @ _frame(body)
             for joint in body.findall("joint"):
                 align = _turned_to_z(_values(joint, "axis", "0 0 1"))
                 value = float(start.get(joint.get("name", ""), 0.0))
@@ -192,12 +193,15 @@ def _add_mass(
     rows: dict[str, list[Any]], k: int, seen: Array, inertial: ElementTree.Element
 ) -> None:
     """Add a body to link k; bodies without a motion of their own share one."""
-    R, p = seen[:3, :3], seen[:3, 3]
+    R = seen[:3, :3]
+    p = seen[:3, 3]
     mass = float(inertial.get("mass", "0"))
     centre = R @ _values(inertial, "pos", "0 0 0") + p
     xx, yy, zz, xy, xz, yz = _values(inertial, "fullinertia", "0 0 0 0 0 0")
     tensor = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
-    old_mass, old_centre, old_tensor = rows["masses"][k], rows["centres"][k], rows["inertias"][k]
+    old_mass = rows["masses"][k]
+    old_centre = rows["centres"][k]
+    old_tensor = rows["inertias"][k]
     total = old_mass + mass
     common = (old_mass * old_centre + mass * centre) / total
     for m, c in ((old_mass, old_centre), (mass, centre)):
@@ -218,11 +222,14 @@ def _closures(
             holders[child.get("name", "")] = (element, child)
     bodies = {id(body): body.get("name", "") for body in tree.iter("body")}
     carried = {id(child): body for body in tree.iter() for child in body.findall("body")}
-    links, frames, axes = [], [], []
+    links = []
+    frames = []
+    axes = []
     for k, closure in enumerate(skeleton.closures):
         axis = np.asarray(closure.axis or (0, 0, 1), float)
         align = _turned_to_z(axis)
-        both_links, both_frames = [], []
+        both_links = []
+        both_frames = []
         for word in ("a", "b"):
             holder, site = holders[f"closure:{k}:{word}"]
             T = _frame(site)

@@ -52,7 +52,8 @@ class Fmu(Exporter):
 
     def write(self, request: Request, path: Path) -> Written:
         """Write the FMU; frequencies come from the sources inside it."""
-        model, name = request.model, request.name
+        model = request.model
+        name = request.name
         outputs: dict[str, Output] = request.options.get("outputs") or {}
         notes: list[str] = []
         options = dict(request.options) | {"jacobians": False, "functions": _near_functions(model)}
@@ -114,7 +115,9 @@ def _near_functions(model: Model) -> list[CFunction]:
     # Acceleration of the payload's mass centre, and where it is from the tip, base axes
     payload = getattr(model.robot, "payload", None)
     offset = np.zeros(3) if payload is None else np.asarray(payload.com, float)
-    q, qd, qdd = symbols["q"], symbols["qd"], symbols["qdd"]
+    q = symbols["q"]
+    qd = symbols["qd"]
+    qdd = symbols["qdd"]
     tip = core("tip").call([q, *beside])
     arm = ca.mtimes(tip[1], ca.DM(offset))
     velocity = ca.jtimes(tip[0] + arm, q, qd)
@@ -176,7 +179,8 @@ def _description(
     frequency_hz: Array,
 ) -> bytes:
     """Return modelDescription.xml; its variables stand in the order of their value references."""
-    model, name = request.model, request.name
+    model = request.model
+    name = request.name
     lines = request.error_lines(frequency_hz, model_rule(request.robot, request.model.basis))
     root = ElementTree.Element(
         "fmiModelDescription",

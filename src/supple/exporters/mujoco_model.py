@@ -269,7 +269,8 @@ def _free_length(state: _Writing, link: SkeletonLink) -> float:
 def _add_link(state: _Writing, i: int, world: ElementTree.Element) -> None:
     """Add one link: its body, the motions of its joint, and the segments of its beam."""
     link = state.skeleton.links[i]
-    place, parent = link.place, world
+    place = link.place
+    parent = world
     if link.parent >= 0:
         carrier = state.skeleton.links[link.parent]
         at = float(place[0])
@@ -569,7 +570,9 @@ def _add_closure(
                 "fullinertia": _numbers([least, least, least, 0, 0, 0]),
             },
         )
-        first, p, R = body, np.zeros(3), np.eye(3)
+        first = body
+        p = np.zeros(3)
+        R = np.eye(3)
     for (element, place, turned), name in zip([(first, p, R), frames[1]], names, strict=True):
         attributes = {"name": name, "pos": _numbers(place), "quat": _quaternion(turned)}
         ElementTree.SubElement(element, "site", attributes)
@@ -695,13 +698,15 @@ def structure_matrices(model: Any, data: Any) -> tuple[Array, Array, float]:
     free = [k for k in range(model.nv) if k not in held]
     if not free:
         return np.zeros((0, 0)), np.zeros((0, 0)), 0.0
-    M, stiffness = M[np.ix_(free, free)], np.diag(K[free])
+    M = M[np.ix_(free, free)]
+    stiffness = np.diag(K[free])
     J, _ = constraint_rows(model, data)
     if len(J):
         _, sizes, Vt = np.linalg.svd(J[:, free])
         rank = int((sizes > 1e-9 * sizes.max(initial=0.0)).sum())
         N = Vt[rank:].T
-        M, stiffness = N.T @ M @ N, N.T @ stiffness @ N
+        M = N.T @ M @ N
+        stiffness = N.T @ stiffness @ N
     highest = elastic_frequencies(M, stiffness, len(M))
     return M, stiffness, float(2 * np.pi * highest[-1]) if len(highest) else 0.0
 

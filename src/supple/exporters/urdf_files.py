@@ -186,7 +186,8 @@ def _add_link(
         if axes:
             ElementTree.SubElement(joint, "axis", {"xyz": _numbers(axis)})
             _add_limits(joint, link)
-            damping, friction = link.joint.damping[0], link.joint.friction[0]
+            damping = link.joint.damping[0]
+            friction = link.joint.friction[0]
             if damping or friction:
                 given = {"damping": repr(float(damping)), "friction": repr(float(friction))}
                 ElementTree.SubElement(joint, "dynamics", given)
@@ -201,7 +202,9 @@ def _add_link(
                         "offset": repr(float(offset)),
                     },
                 )
-        parent, place, rotation = child, np.zeros(3), np.eye(3)
+        parent = child
+        place = np.zeros(3)
+        rotation = np.eye(3)
 
 
 def _type_of(link: SkeletonLink) -> str:
@@ -219,7 +222,8 @@ def _add_limits(joint: ElementTree.Element, link: SkeletonLink) -> None:
     attributes = {}
     if limits is not None and len(link.axes) < 2:
         attributes = {"lower": repr(float(limits[0])), "upper": repr(float(limits[1]))}
-    effort, speed = link.joint.effort_limit, link.joint.speed_limit
+    effort = link.joint.effort_limit
+    speed = link.joint.speed_limit
     if attributes or effort is not None or speed is not None:
         attributes["effort"] = repr(float(1e6 if effort is None else effort))
         attributes["velocity"] = repr(float(1e6 if speed is None else speed))

@@ -49,7 +49,8 @@ def robot_error(
 ) -> RobotError:
     """The error that tells the faults in the order of the file, each with its place and line."""
     # Line of the key a fault is about, else of the part that holds it; 0 when not known
-    numbered, known = [], lines or {}
+    numbered = []
+    known = lines or {}
     for fault in dict.fromkeys(found):
         place: Place = fault.place if fault.key is None else (*fault.place, fault.key)
         while place and place not in known:
@@ -78,7 +79,8 @@ def robot_error(
 
 def every_fault(model: type[BaseModel], data: Mapping[str, Any]) -> list[Fault]:
     """Return faults of the data as it is, then with those mended, until all has been checked."""
-    data, found = plain(data), dict[Fault, None]()
+    data = plain(data)
+    found = dict[Fault, None]()
     for _ in range(5):
         try:
             model.model_validate(data)

@@ -74,7 +74,8 @@ def sentences(error: Any, model: type[BaseModel], data: Any) -> list[Fault]:
         context = error["ctx"]
         found = []
         for inner, text in context.get("faults", [((), context["sentence"])]):
-            word, part = text.partition(" ")[0], at(data, (*place, *inner))
+            word = text.partition(" ")[0]
+            part = at(data, (*place, *inner))
             known = isinstance(part, Mapping) and word in part
             found.append(Fault((*place, *inner), text, word if known else None))
         return found
@@ -82,7 +83,8 @@ def sentences(error: Any, model: type[BaseModel], data: Any) -> list[Fault]:
         # A fault in one element of a list, reported for the list
         key = place[-2]
         if error["type"] == "missing":
-            given, size = len(at(data, place[:-1])), size_at(model, data, place[:-1])
+            given = len(at(data, place[:-1]))
+            size = size_at(model, data, place[:-1])
             of_element = f"{key} has {given} values: it must have {size}{_meaning(key)}"
         else:
             of_element = (
@@ -126,7 +128,8 @@ def is_element(place: Place) -> bool:
 
 def _of_key(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:
     """What is wrong with the key at the end of `place`."""
-    key, kind = place[-1], error["type"]
+    key = place[-1]
+    kind = error["type"]
     if kind == "extra_forbidden":
         if str(key).isdigit():  # {length: 1,2} is a length of 1 and a key 2
             question = f"unknown key {quote(key)}: is it the rest of a decimal comma?"

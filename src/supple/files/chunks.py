@@ -34,7 +34,8 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
     """
 
     def __init__(self, folder: str | Path, key: str, question: Mapping[str, Any]) -> None:
-        self.folder, self.key = make_folder(folder), key
+        self.folder = make_folder(folder)
+        self.key = key
         page = self.folder / "question.json"
         remove_abandoned(self.folder)
         if not page.exists():
@@ -107,7 +108,8 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
             whole = place.read_bytes()
         except OSError:
             return None
-        raw, sealed = whole[:-32], whole[-32:] == self._seal(index, whole[:-32])
+        raw = whole[:-32]
+        sealed = whole[-32:] == self._seal(index, whole[:-32])
         try:
             with zipfile.ZipFile(io.BytesIO(raw)) as archive:
                 # we write them unpacked: one that grows when it is read is not ours

@@ -52,7 +52,8 @@ def read_bytes(path: str | os.PathLike[str], limit: int) -> bytes:
     handle = os.open(path, flags)  # without O_NONBLOCK this line would wait for a pipe's writer
     try:
         regular = stat.S_ISREG(os.fstat(handle).st_mode) or os.name != "posix"
-        parts, size = [], 0
+        parts = []
+        size = 0
         while size < limit:
             if not regular:
                 # Wait until there is something to read, or the writer has gone; not longer than
@@ -275,7 +276,8 @@ def _unbroken(path: Path) -> bool:
         end = file.read(tail)
         if end[: len(SEAL_MARK)] != SEAL_MARK:
             return False
-        digest, left = sha256(), file.seek(-tail, os.SEEK_END)
+        digest = sha256()
+        left = file.seek(-tail, os.SEEK_END)
         file.seek(0)
         while left > 0 and (part := file.read(min(left, 1 << 20))):
             digest.update(part)

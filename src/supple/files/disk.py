@@ -100,7 +100,8 @@ def _special(place: Path) -> bool:
 
 def _pour(source: Path, target: Path) -> None:
     """Copy bytes into a device or a pipe; a pipe that nobody reads is refused, not waited for."""
-    data, written = memoryview(source.read_bytes()), 0
+    data = memoryview(source.read_bytes())
+    written = 0
     if not stat.S_ISFIFO(target.stat().st_mode):
         with open(target, "wb", buffering=0) as device:
             while written < len(data):
@@ -133,7 +134,8 @@ def check_place(path: str | PathLike[str], source: str | None = None) -> Path:
         both = source is not None and place.exists() and Path(source).exists()
         if source is not None and both and place.samefile(source):
             raise SuppleError(f"cannot write {path}: it is the file that is read; give another")
-        special, folder = _special(place), Path(os.path.realpath(place)).parent
+        special = _special(place)
+        folder = Path(os.path.realpath(place)).parent
     except SuppleError:
         raise
     except (OSError, ValueError) as problem:

@@ -200,15 +200,18 @@ def _from_message(path: str | PathLike[str], message: Any) -> JointTrajectory:
             )
 
     need(isinstance(message, dict), "it is no mapping")
-    names, points = message.get("joint_names"), message.get("points")
+    names = message.get("joint_names")
+    points = message.get("points")
     told = isinstance(names, list) and all(isinstance(name, str) for name in names)
     need(told and len(names) > 0, "key joint_names is missing, or holds no names")
     need(isinstance(points, list), "key points is missing, or no list")
-    t, positions = [], []
+    t = []
+    positions = []
     carried: dict[str, list[Any]] = {"velocities": [], "accelerations": []}
     for k, point in enumerate(points):
         need(isinstance(point, dict), f"point {k + 1} is no mapping")
-        stamp, place = point.get("time_from_start"), point.get("positions")
+        stamp = point.get("time_from_start")
+        place = point.get("positions")
         if isinstance(stamp, dict):
             whole: Any = stamp.get("sec", stamp.get("secs", 0))
             part: Any = stamp.get("nanosec", stamp.get("nsecs", 0))
@@ -246,7 +249,8 @@ def _from_mcap(path: str | PathLike[str]) -> JointTrajectory:
         from mcap.stream_reader import StreamReader
     except ImportError:
         raise SuppleError("reading .mcap needs the extra: pip install supple[mcap]") from None
-    seen, raw = set(), _bytes(path)
+    seen = set()
+    raw = _bytes(path)
     try:
         total = 0
         for part in StreamReader(io.BytesIO(raw), emit_chunks=True).records:

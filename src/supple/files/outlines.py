@@ -51,7 +51,8 @@ def load_profile(path: str | Path, unit: str | None = None) -> Profile:
         raise SuppleError(f"{name} cannot be read: {problem}") from None
     if len(raw) > MAX_BYTES:
         raise SuppleError(f"{name} has more than {MAX_BYTES:,} bytes: save the outline alone")
-    lines, groups = raw.decode("utf-8", "replace").splitlines(), list[Group]()
+    lines = raw.decode("utf-8", "replace").splitlines()
+    groups = list[Group]()
     for k in range(0, len(lines) - 1, 2):  # pairs of code and value, a line each
         try:
             groups.append((int(lines[k]), lines[k + 1].strip()))
@@ -97,14 +98,17 @@ def load_profile(path: str | Path, unit: str | None = None) -> Profile:
 
 def _entities(groups: list[Group]) -> Iterator[tuple[str, list[tuple[int, float]]]]:
     """Each entity of the drawing with its numbers."""
-    inside, kind, own = False, "", list[tuple[int, float]]()
+    inside = False
+    kind = ""
+    own = list[tuple[int, float]]()
     for k, (code, value) in enumerate(groups):
         if code == 2 and k and groups[k - 1] == (0, "SECTION"):
             inside = value == "ENTITIES"
         elif inside and code == 0:
             if kind:
                 yield kind, own
-            kind, own = ("" if value == "ENDSEC" else value), []
+            kind = "" if value == "ENDSEC" else value
+            own = []
             inside = value != "ENDSEC"
         elif inside and kind and (10 <= code < 60 or code == 70):
             try:
@@ -139,7 +143,8 @@ def _corners(kind: str, own: list[tuple[int, float]]) -> list[Point]:
 
     A bulge b of a polyline's corner is an arc to the next one that turns by 4 atan b.
     """
-    place, r = (_first(own, 10), _first(own, 20)), _first(own, 40)
+    place = (_first(own, 10), _first(own, 20))
+    r = _first(own, 40)
     if kind == "LINE":
         return [place, (_first(own, 11), _first(own, 21))]
     if kind == "ARC":
@@ -162,7 +167,8 @@ def _corners(kind: str, own: list[tuple[int, float]]) -> list[Point]:
     out = [points[0]]
     for (x0, y0), (x1, y1), bulge in pairs if closed else pairs[:-1]:
         if bulge:
-            sweep, chord = 4 * math.atan(bulge), math.hypot(x1 - x0, y1 - y0)
+            sweep = 4 * math.atan(bulge)
+            chord = math.hypot(x1 - x0, y1 - y0)
             r = chord / (2 * math.sin(abs(sweep) / 2))
             away = math.copysign(r * math.cos(sweep / 2), bulge) / (chord or 1.0)
             centre = ((x0 + x1) / 2 - (y1 - y0) * away, (y0 + y1) / 2 + (x1 - x0) * away)
@@ -175,7 +181,8 @@ def _join_loops(pieces: list[list[Point]], name: str) -> list[list[Point]]:
     """Closed loops of pieces that meet end to end, each without its first corner again."""
     flat = [value for piece in pieces for point in piece for value in point]
     near = 1e-6 * (max(flat, default=0.0) - min(flat, default=0.0))
-    loops, rest = [], [piece for piece in pieces if len(piece) > 1]
+    loops = []
+    rest = [piece for piece in pieces if len(piece) > 1]
     while rest:
         loop = list(rest.pop())
         while math.dist(loop[0], loop[-1]) > near:

@@ -90,7 +90,8 @@ class _Builder:
     """Data from YAML events, one after the other."""
 
     def __init__(self, where: str, limit: int) -> None:
-        self.where, self.limit = where, limit
+        self.where = where
+        self.limit = limit
         self.root: Any = None
         self.lines: dict[Place, int] = {}
         self.faults: list[Fault] = []
@@ -176,13 +177,15 @@ class _Builder:
         if not self._stack:
             self.root = value
             return ()
-        holder, place = self._stack[-1].value, self._stack[-1].place
+        holder = self._stack[-1].value
+        place = self._stack[-1].place
         if isinstance(holder, list):
             holder.append(value)
             self.lines[(*place, len(holder) - 1)] = line
             return (*place, len(holder) - 1)
         key = str(self._keys[-1])
-        holder[key], self._keys[-1] = value, None
+        holder[key] = value
+        self._keys[-1] = None
         return (*place, key)
 
     def _check_tag(self, event: Any, line: int) -> None:

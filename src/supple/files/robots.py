@@ -251,7 +251,8 @@ def _robot(document: Document, where: str) -> Robot:
     if not isinstance(data, Mapping):
         what = "a list" if isinstance(data, list) else f"only {quote(data)}"
         raise RobotError([f"this is {what}, not a robot: keys such as name: come first"], where)
-    version, architecture = data.get("supple", VERSION), data.get("architecture", "serial")
+    version = data.get("supple", VERSION)
+    architecture = data.get("architecture", "serial")
     if version != VERSION or isinstance(version, bool):
         fault_sentence = f"supple is {quote(version)}: this release reads format version {VERSION}"
         raise RobotError(

@@ -155,7 +155,8 @@ def _serial_robot(
     tree: _Tree, chain: list[UrdfJoint], sidecar: Sidecar, name: str, where: str
 ) -> Robot:
     """The joints of a chain and what hangs from them as a serial robot."""
-    base, tip = chain[0].parent, chain[-1].child
+    base = chain[0].parent
+    tip = chain[-1].child
     parts: list[dict[str, Any]] = []
     own: dict[str, str] = {}  # the part that each joint moves
     carried = np.eye(4)  # the URDF frame seen from the end of the last part
@@ -329,7 +330,8 @@ def _tree(links: list[UrdfLink], joints: list[UrdfJoint], where: str) -> _Tree:
     if not faults and len(roots) > 1:
         told = ", ".join(map(quote, roots[:5]))
         faults.append(f"links {told} hang from no joint: one of them is the base, join the others")
-    reached, open_ = set(), roots[:1]
+    reached = set()
+    open_ = roots[:1]
     while open_ and not faults:
         name = open_.pop()
         reached.add(name)
@@ -435,7 +437,8 @@ def _lump_branches(tree: _Tree, name: str, following: str | None, own: bool = Tr
     open_ = [(name, np.eye(4), own)]
     while open_:
         at, T, counts = open_.pop()
-        link, R = tree.links[at], T[:3, :3]
+        link = tree.links[at]
+        R = T[:3, :3]
         if counts and not link.is_massless:
             bodies.append((link.mass or 0.0, T[:3, 3] + R @ link.com, R @ link.inertia @ R.T))
         for joint in tree.below[at]:
@@ -537,9 +540,12 @@ def _beam(
     if not length:
         told = f"flexible.{joint.child}: from and to are the same point: a beam needs a length"
         raise RobotError([told], where)
-    beam, end = np.eye(4), np.eye(4)
-    beam[:3, :3], beam[:3, 3] = _axes(stop - start, bends.y), start
-    end[:3, :3], end[:3, 3] = beam[:3, :3], stop
+    beam = np.eye(4)
+    end = np.eye(4)
+    beam[:3, :3] = _axes(stop - start, bends.y)
+    beam[:3, 3] = start
+    end[:3, :3] = beam[:3, :3]
+    end[:3, 3] = stop
     T = carried @ joint.origin
     off = np.linalg.norm(np.cross(joint.axis, start)) / max(
         float(np.linalg.norm(joint.axis)), 1e-300

@@ -28,7 +28,8 @@ from .meshes import MESH_TYPES, find_mesh
 __all__ = ["UrdfJoint", "UrdfLink", "read_urdf", "resolve_mimics"]
 
 Array = NDArray[np.float64]
-DEPTH, ELEMENTS = 40, 200_000
+DEPTH = 40
+ELEMENTS = 200_000
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 # Numbers of an element: attribute, how many, needed.
 _NUMBERS: dict[str, tuple[tuple[str, int, bool], ...]] = {
@@ -138,7 +139,8 @@ def read_urdf(
                 scan.faults.append(f"{told} (line {parser.CurrentLineNumber})")
 
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = doctype
-    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
     try:
         parser.Parse(text.encode("utf-8"), True)
     except expat.ExpatError as problem:
@@ -288,7 +290,8 @@ def _visual(given: Any, colours: dict[str, Any], where: str, lost: list[str]) ->
 
 
 def _joint(given: Any, faults: list[str], lenient: bool) -> UrdfJoint:
-    axis, limit = np.asarray(given.axis, float), given.limit
+    axis = np.asarray(given.axis, float)
+    limit = given.limit
     if not axis.any() and given.type in ("revolute", "continuous", "prismatic"):
         faults.append(f"joint {quote(given.name)}: axis is 0 0 0: give a direction, such as 0 0 1")
     limits = None
@@ -303,7 +306,8 @@ def _joint(given: Any, faults: list[str], lenient: bool) -> UrdfJoint:
                 else:
                     faults.append(sentence)
             limits = None
-    dynamics, mimic = given.dynamics, given.mimic
+    dynamics = given.dynamics
+    mimic = given.mimic
     damping, friction = (
         float(getattr(dynamics, key, None) or 0.0) for key in ("damping", "friction")
     )
@@ -333,11 +337,17 @@ def resolve_mimics(joints: list[UrdfJoint], where: str, lenient: bool = False) -
 
     With `lenient` one that mimics no joint of the file is a joint of its own, with a note.
     """
-    by_name, found, faults = {joint.name: joint for joint in joints}, [], []
+    by_name = {joint.name: joint for joint in joints}
+    found = []
+    faults = []
     for joint in joints:
-        at, way, multiplier, offset = joint, [joint.name], 1.0, 0.0
+        at = joint
+        way = [joint.name]
+        multiplier = 1.0
+        offset = 0.0
         while (leader := at.mimic) is not None:
-            offset, multiplier = offset + multiplier * at.offset, multiplier * at.multiplier
+            offset = offset + multiplier * at.offset
+            multiplier = multiplier * at.multiplier
             if leader not in by_name or leader in way:
                 near = nearest(leader, by_name)
                 told = f"mimics {quote(leader)}, which is no joint"

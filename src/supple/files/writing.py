@@ -23,7 +23,8 @@ def write(data: Mapping[str, Any]) -> str:
 def _block(data: Mapping[str, Any], indent: str) -> list[str]:
     lines = []
     for key, value in data.items():
-        text, flow = _scalar(key), _flow(value)
+        text = _scalar(key)
+        flow = _flow(value)
         # a very long key takes YAML's explicit form
         head = f"{indent}{text}:" if len(text) < 500 else f"{indent}? {text}\n{indent}:"
         short = key not in _TABLES and len(head) + len(flow) < _WIDTH

@@ -101,7 +101,8 @@ def check_rates(trajectory: Trajectory) -> None:
     if type(trajectory).__module__.startswith("supple."):
         return
     T = trajectory.duration
-    t, h = T * (0.6180339887498949 * np.arange(1, 41) % 1.0), 1e-6 * T
+    t = T * (0.6180339887498949 * np.arange(1, 41) % 1.0)
+    h = 1e-6 * T
     edges = np.asarray([0.0, *trajectory.breaks, T])
     t = t[np.abs(t[:, None] - edges).min(axis=1) > 2 * h]
     before, at, after = (trajectory(t + step) for step in (-h, 0.0, h))
@@ -131,8 +132,10 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
     edges = [t for t in trajectory.breaks if t < duration]
     theta: Array = trajectory(np.concatenate([np.linspace(0.0, duration, 400), edges]))[0]
     for k, i in enumerate(model.chain.joints):
-        allowed, link = model.motors[k].limits, model.chain.links[i]
-        low, high = float(theta[:, k].min()), float(theta[:, k].max())
+        allowed = model.motors[k].limits
+        link = model.chain.links[i]
+        low = float(theta[:, k].min())
+        high = float(theta[:, k].max())
         if link.slide is not None:
             least, most = model.chain.stroke(i)
             if low < least or high > most:
@@ -149,7 +152,8 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
     # Raise where the mass matrix has lost a joint: nothing that a law could divide by
     q = np.array([*(model.chain.pose(r) for r in theta[::8]), model.chain.pose()])
     if not model.chain.start:  # a pose with nothing special, to compare with
-        chain, q[-1] = model.chain, q[0]
+        chain = model.chain
+        q[-1] = q[0]
         turning = [k for k, i in enumerate(chain.joints) if i not in chain.sliding]
         q[-1, turning] = 0.3 * (1 + np.arange(len(turning)))
     M = model.mass_matrix(q)
@@ -166,12 +170,15 @@ def closed_rate(model: Model, controller: Controller) -> Any:
     """Return dx/dt = f(x, [r, rd, rdd]) of the closed loop as a CasADi SX function."""
     import casadi as ca
 
-    n, k = model.size, model.joints
+    n = model.size
+    k = model.joints
     x, model, drift = symbols(model)
     u = model.functions.symbol("u", 3 * k)
-    q, qd = x[:n], x[n : 2 * n]
+    q = x[:n]
+    qd = x[n : 2 * n]
     wanted = ReferenceMotion(u[:k], u[k : 2 * k], u[2 * k :])
-    own, z = ca.DM(0, 1), ca.DM(0, 1)
+    own = ca.DM(0, 1)
+    z = ca.DM(0, 1)
     both: Any
     if isinstance(controller, StatefulController):
         z = model.functions.symbol("z", controller.states(model))

@@ -111,7 +111,8 @@ def run_past_dead_points(
             if not watch.has_been_near:
                 raise fault  # for another reason
             yield from ahead
-            x, place = ahead[-1].states[-1], ahead[-1].place
+            x = ahead[-1].states[-1]
+            place = ahead[-1].place
             continue
         for chunk in tree.carry(place, x, watch, passed):
             yield chunk
@@ -158,7 +159,8 @@ class _DeadPointWatch:
             self.rate = (value - self.value) / self.gap
             self.changed = value * self.value < 0
             self.smallest = min(self.smallest, abs(value))
-        self.time, self.value = t, value
+        self.time = t
+        self.value = value
         self.largest = max(self.largest, abs(value))
 
     @property
@@ -241,7 +243,8 @@ class DeadPointRun:
     def _write_equations(self) -> Evaluator:
         import casadi as ca
 
-        loops, functions = self.loops, self.functions
+        loops = self.loops
+        functions = self.functions
         z, zd, wrench = (ca.MX.sym(w, n) for w, n in (("z", self.size), ("v", self.size), ("F", 6)))
         motion = (z, zd, ca.DM.zeros(self.size), loops.gravity)
         loaded = self.plan.wrench is not None
@@ -266,7 +269,8 @@ class DeadPointRun:
 
     def determinant(self, x: Array) -> Any:
         """Return det c_w, its columns of length one, at a state or at states (n, .)."""
-        n, m = len(self.kept), len(self.followers)
+        n = len(self.kept)
+        m = len(self.followers)
         slopes = self._closure_slopes(x[..., :n], x[..., 2 * n + 1 : 2 * n + 1 + m])[0]
         lengths = np.linalg.norm(slopes, axis=-2, keepdims=True)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -279,7 +283,8 @@ class DeadPointRun:
         grid = self.plan.grid
         state = self._tree_state(x)
         for k in range(place, len(grid) - 1):
-            before, tau = watch.value, self._efforts(float(grid[k]) + 1e-12, state)
+            before = watch.value
+            tau = self._efforts(float(grid[k]) + 1e-12, state)
             state = self._advance(float(grid[k]), float(grid[k + 1]), state)
             x = self._gather(state)
             watch.saw(float(grid[k + 1]), x)
@@ -306,18 +311,25 @@ class DeadPointRun:
 
     def _tree_state(self, x: Array) -> _TreeState:
         """Return the state of the tree at a state of the run."""
-        n, m = len(self.kept), len(self.followers)
-        q, qd, w = x[:n], x[n : 2 * n], x[2 * n + 1 : 2 * n + 1 + m]
+        n = len(self.kept)
+        m = len(self.followers)
+        q = x[:n]
+        qd = x[n : 2 * n]
+        w = x[2 * n + 1 : 2 * n + 1 + m]
         w = self.functions.followers(q, w)
         wd = self.functions.evaluator("drift", near=True)(q, qd, w)[0]
-        z, zd = np.zeros(self.size), np.zeros(self.size)
-        z[self.kept], z[self.followers] = q, w
-        zd[self.kept], zd[self.followers] = qd, wd
+        z = np.zeros(self.size)
+        zd = np.zeros(self.size)
+        z[self.kept] = q
+        z[self.followers] = w
+        zd[self.kept] = qd
+        zd[self.followers] = wd
         return _TreeState(z, zd, float(x[2 * n]))
 
     def _gather(self, state: _TreeState) -> Array:
         """Return the state of the run at a state of the tree."""
-        z, zd = state.z, state.zd
+        z = state.z
+        zd = state.zd
         return np.concatenate([z[self.kept], zd[self.kept], [state.work], z[self.followers]])
 
     def _efforts(self, t: float, state: _TreeState) -> Array:
@@ -329,7 +341,8 @@ class DeadPointRun:
 
     def _rates(self, t: float, y: Array) -> Array:
         """Return z', z'' and the power of efforts and wrench less what is lost."""
-        n, joints = self.size, self.plan.model.joints
+        n = self.size
+        joints = self.plan.model.joints
         state = _TreeState(y[:n], y[n : 2 * n], 0.0)
         wrench = np.zeros(6)
         if self.plan.wrench is not None:
@@ -385,8 +398,10 @@ class DeadPointRun:
         )
         if not found.success:
             raise StoppedError(found.message)
-        n, y = self.size, found.y[:, -1]
-        z, zd = y[:n].copy(), y[n : 2 * n].copy()
+        n = self.size
+        y = found.y[:, -1]
+        z = y[:n].copy()
+        zd = y[n : 2 * n].copy()
         for _ in range(PROJECTIONS):
             *_, c, C, _ = self._equations(z, zd, np.zeros(6))
             z -= np.linalg.lstsq(C, c, rcond=None)[0]

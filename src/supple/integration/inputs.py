@@ -275,7 +275,8 @@ class Table(Input):
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        t, values = reals("t", self.t), reals("values", self.values)
+        t = reals("t", self.t)
+        values = reals("values", self.values)
         if t.ndim != 1 or values.ndim != 2 or len(t) != len(values) or not len(t):
             raise SuppleError(
                 f"a table needs times (n,) and values (n, joints); it has shapes "
@@ -306,7 +307,8 @@ class Table(Input):
 
     def value(self, t: Array, width: int) -> Array:
         """Return the efforts at times t."""
-        times, values = np.asarray(self.t), np.asarray(self.values)
+        times = np.asarray(self.t)
+        values = np.asarray(self.values)
         if values.shape[1] != width:
             raise SuppleError(
                 f"the table has {values.shape[1]} columns of efforts: {width} are needed"
@@ -322,7 +324,8 @@ class Table(Input):
 
     def rate(self, end: float) -> float:
         """Return the highest frequency that holds a thousandth of the strongest, by Fourier."""
-        times, values = np.asarray(self.t), np.asarray(self.values)
+        times = np.asarray(self.t)
+        values = np.asarray(self.values)
         if self.hold or len(times) < 3:
             return 0.0
         t = np.linspace(times[0], times[-1], min(4096, 4 * len(times)))
@@ -376,7 +379,8 @@ class EffortSamples(np.ndarray):
         """Return them as an Input; None without times."""
         if self.times is None:
             return None
-        times, values = self.times, np.asarray(self)
+        times = self.times
+        values = np.asarray(self)
         if self.rest is not None:
             end = float(times[-1])
             times = np.append(times, end * (1 + AT_ONCE))

@@ -82,7 +82,8 @@ class RunPlan:
         Switches of delayed copies nearly meet (a shaper's delay beside a blend of the move): what
         lies between them is no motion of its own.
         """
-        edges, end = self.grid[list(self.starts)], float(self.grid[-1])
+        edges = self.grid[list(self.starts)]
+        end = float(self.grid[-1])
         if isinstance(self.tau, Reference) and not self.tau.trajectory.periodic:
             end = min(end, self.tau.trajectory.duration)  # then it stands still
         lengths = np.sort(np.diff(np.append(edges[edges < end], end)))
@@ -140,10 +141,15 @@ def rate(model: Model, width: int, written: bool = False) -> Any:
     """
     import casadi as ca
 
-    n, joints = model.size, model.joints
+    n = model.size
+    joints = model.joints
     x, model, drift = symbols(model, written)
-    part, u = model.functions.expression, model.functions.symbol("u", width)
-    q, qd, tau, load = x[:n], x[n : 2 * n], u[:joints], [u[joints:]] if width > joints else []
+    part = model.functions.expression
+    u = model.functions.symbol("u", width)
+    q = x[:n]
+    qd = x[n : 2 * n]
+    tau = u[:joints]
+    load = [u[joints:]] if width > joints else []
     ending = "_loaded" if load else ""
     if "rates" in model.functions.names:
         qdd, lost, drift = part(f"rates{ending}")(q, qd, tau, *load)

@@ -81,7 +81,8 @@ def fastest_turning(plan: RunPlan, states: Array) -> float:
     A joint that turns with a speed w makes forces that change with 2 w, and one that gains its
     speed with an acceleration a changes within 1 / sqrt(a): the larger of both counts.
     """
-    size, joints = plan.model.size, plan.model.joints
+    size = plan.model.size
+    joints = plan.model.joints
     speeds = states[:, size : size + joints]
     if len(states) < 2 or not joints:
         return 0.0

@@ -60,7 +60,8 @@ class Timetable:
 
 def timetable(given: Sampled, grid: Array) -> Timetable:
     """Return when a law reads and acts during the times of an answer's grid."""
-    T, end = given.period, float(grid[-1])
+    T = given.period
+    end = float(grid[-1])
     if end / T > MAX_SAMPLES:
         raise SuppleError(
             f"{end:g} s with a sample every {T:g} s are more than {MAX_SAMPLES:g} samples: "
@@ -91,7 +92,8 @@ class SampledDrive:
         self, given: Sampled, model: Model, path: Trajectory | None, wrench: Input | None = None
     ) -> None:
         given.check(model)
-        self.given, self.joints = given, model.joints
+        self.given = given
+        self.joints = model.joints
         # about where the followers of loops are at the last sample, where there are any
         self.near: Array | None = None
         self._loops = isinstance(model.functions, ClosedFunctions)
@@ -119,7 +121,8 @@ class SampledDrive:
         And a law that was designed for another delay than it runs with.
         """
         messages = []
-        law, given = self.given.law, self.given
+        law = self.given.law
+        given = self.given
         designed = law.delay if isinstance(law, LinearController) else None
         if designed is not None and abs(designed - given.delay) > OTHER_DELAY * given.period:
             messages.append(
@@ -154,10 +157,12 @@ class SampledDrive:
         The state is q, qd and what a run carries beside them, see `states`.
         """
         if read >= 0:
-            q, qd = state[0].copy(), state[1].copy()
+            q = state[0].copy()
+            qd = state[1].copy()
             self.near = state[2].copy() if self._loops else None
             if self.step is not None:
-                k, step = self.joints, np.where(self.step > 0, self.step, 1.0)
+                k = self.joints
+                step = np.where(self.step > 0, self.step, 1.0)
                 q[:k] = np.where(self.step > 0, step * np.round(q[:k] / step), q[:k])
             try:
                 answer = self.law(read * self.given.period, q, qd)
@@ -173,7 +178,8 @@ class SampledDrive:
         if act >= 0:
             if self.lag is not None:
                 self._first = self.now(t)
-            self._command, self._since = self._answers.pop(act), t
+            self._command = self._answers.pop(act)
+            self._since = t
 
     def now(self, t: float) -> Array:
         """Return what acts at one time, (joints,)."""
@@ -232,15 +238,19 @@ class Measuring:
     def __call__(self, t: float, q: Array, qd: Array) -> Array:
         """Return the efforts of a sample, and step on."""
         law = self.law
-        tau, near = self.drive.now(t), self.drive.near
+        tau = self.drive.now(t)
+        near = self.drive.near
         wrench = None if self.wrench is None else self.wrench.value(np.array([t]), 6)[0]
         load = np.zeros(6) if wrench is None else wrench
         qdd = accelerations(self.model, (q, qd), (tau, wrench), near)
         motion = (q, qd, qdd, load, *([] if near is None else [near]))
         # What the sensors show: low-passed since the last sample, noisy, rounded
-        values, before, seen = [read(*motion)[0] for read in self.reads], self.shown, []
+        values = [read(*motion)[0] for read in self.reads]
+        before = self.shown
+        seen = []
         for k, output in enumerate(law.measures):
-            value, noise = values[k], self.noise[k]
+            value = values[k]
+            noise = self.noise[k]
             if isinstance(output, Sensor) and output.bandwidth is not None and before:
                 left = np.exp(-2 * np.pi * output.bandwidth * float(law.period or 0.0))
                 value = value + left * (before[k] - value)

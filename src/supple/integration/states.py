@@ -63,7 +63,8 @@ def symbols(model: Model, written: bool = False) -> tuple[Any, Model, Any]:
     """
     import casadi as ca
 
-    n, functions = model.size, model.functions
+    n = model.size
+    functions = model.functions
     if isinstance(functions, ClosedFunctions):
         count = len(functions.loops.followers)
         size = 2 * n + 1 + count

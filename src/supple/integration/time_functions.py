@@ -102,7 +102,8 @@ def as_time_function(given: Input | Feedback, duration: float, dt: float) -> Inp
     made = TimeFunction(given, (), 0.0)
 
     f = partial(made.value, width=given.width)
-    known, hair = written_times(given.function, duration), TIME_OFFSET * duration
+    known = written_times(given.function, duration)
+    hair = TIME_OFFSET * duration
     known = np.clip(np.concatenate([known - hair, known + hair]), 0.0, duration)
     looks = first = min(max(SCAN_POINTS, int(2 * duration / dt)), MAX_SCAN_POINTS)
     try:
@@ -122,7 +123,8 @@ def as_time_function(given: Input | Feedback, duration: float, dt: float) -> Inp
             ).any(1)
             edges = t
             order = np.argsort(np.concatenate([t, between]), kind="stable")
-            t, values = np.concatenate([t, between])[order], np.vstack([values, seen])[order]
+            t = np.concatenate([t, between])[order]
+            values = np.vstack([values, seen])[order]
             jumps: list[float] = []
             if unseen.sum() <= MAX_JUMPS:
                 jumps = located_jumps(f, t, values)
@@ -169,7 +171,8 @@ def located_jumps(f: Callable[[Array], Array], t: Array, values: Array) -> list[
     returned is the first after a jump.
     """
     range_ = np.ptp(values, axis=0)
-    change, length = np.abs(np.diff(values, axis=0)), np.diff(t)[:, None]
+    change = np.abs(np.diff(values, axis=0))
+    length = np.diff(t)[:, None]
     slope = np.pad(change / np.maximum(length, 1e-300), ((1, 1), (0, 0)))
     beside = length * np.maximum(slope[:-2], slope[2:])
     sharp = (change > SMALL_JUMP_FRACTION * range_) & (change > 3 * beside)
@@ -185,9 +188,11 @@ def located_jumps(f: Callable[[Array], Array], t: Array, values: Array) -> list[
                 w = f(np.array([middle]))[0]
                 near, far = (np.abs(x - w).max() for x in (low, high))
                 if far >= near:
-                    start, low = middle, w
+                    start = middle
+                    low = w
                 else:
-                    end, high = middle, w
+                    end = middle
+                    high = w
                 if (np.abs(high - low) <= least).all():
                     break
             else:

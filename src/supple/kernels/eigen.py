@@ -53,9 +53,11 @@ def elastic_motions(stiffness: Array, B: Array, closure: Array | None = None) ->
     stiff[held, np.arange(len(held))] = scale
     loose = np.eye(len(stiffness))[:, stiffness == 0]
     if closure is None or not len(closure):
-        elastic, rigid = stiff, loose
+        elastic = stiff
+        rigid = loose
     else:
-        A_f, A_y = closure @ loose, closure @ stiff
+        A_f = closure @ loose
+        A_y = closure @ stiff
         W, values, Vt = np.linalg.svd(A_f)
         rank = int((values > RANK_TOLERANCE).sum())
         follow = -(Vt[:rank].T / values[:rank]) @ (W[:, :rank].T @ A_y)
@@ -63,7 +65,8 @@ def elastic_motions(stiffness: Array, B: Array, closure: Array | None = None) ->
         rest /= np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), np.finfo(float).tiny)
         _, left, Yt = np.linalg.svd(rest)
         Y = Yt[int((left > RANK_TOLERANCE).sum()) :].T
-        elastic, rigid = stiff @ Y + loose @ (follow @ Y), loose @ Vt[rank:].T
+        elastic = stiff @ Y + loose @ (follow @ Y)
+        rigid = loose @ Vt[rank:].T
     elastic = _without_rigid(B, elastic, rigid)
     return ElasticMotions(B @ elastic, elastic, rigid.shape[1])
 
@@ -111,7 +114,8 @@ class ElasticMotions:
         self._need(count)
         found = _lanczos(self.F.T @ self.F, count) if self._few_of_many(count) else None
         if found is not None:
-            sigma, Y = np.sqrt(np.maximum(found[0], 0)), found[1]
+            sigma = np.sqrt(np.maximum(found[0], 0))
+            Y = found[1]
         else:
             from scipy.linalg.lapack import dgejsv
 
@@ -121,7 +125,8 @@ class ElasticMotions:
             )
             if info:
                 raise ArithmeticError("Jacobi's method did not converge on the model's masses")
-            sigma, Y = values[:count] * (work[0] / work[1]), V[:, :count]
+            sigma = values[:count] * (work[0] / work[1])
+            Y = V[:, :count]
         if sigma[-1] <= np.finfo(float).tiny:
             raise ArithmeticError(f"the model has fewer than {count} modes: the rest has no mass")
         z = self.elastic[:, None] * Y if self.elastic.ndim == 1 else self.elastic @ Y

@@ -125,7 +125,8 @@ def _split_constant(a: Scalar) -> tuple[float, Any]:
 
         if a.op() != ca.OP_ADD:
             return 0.0, a
-        first, second = a.dep(0), a.dep(1)
+        first = a.dep(0)
+        second = a.dep(1)
         if first.is_constant():
             return float(first), second
         if second.is_constant():

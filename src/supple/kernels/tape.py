@@ -69,7 +69,8 @@ class Node:
     __array_ufunc__ = None  # numpy's scalars leave the operation to the node
 
     def __init__(self, on: Recorder, at: int) -> None:
-        self.on, self.at = on, at
+        self.on = on
+        self.at = at
 
     def __add__(self, other: Any) -> Node:
         return self.on.write(ADD, self, other)
@@ -173,7 +174,8 @@ class Recorder:
         work, constants = _fuse_operations(count, self.lines, ends)
         place = {i: i for i in range(count)}
         place.update({i: count + k for k, i in enumerate(constants)})
-        runs, operands = [], []
+        runs = []
+        operands = []
         first = count + len(constants)
         for kind, members in _order_operations(work):
             for i in members:
@@ -201,7 +203,10 @@ class Tape:
     """
 
     def __init__(self, inputs: int, outputs: int, size: int, program: Any) -> None:
-        self.inputs, self.outputs, self.size, self.program = inputs, outputs, size, program
+        self.inputs = inputs
+        self.outputs = outputs
+        self.size = size
+        self.program = program
 
     def __call__(self, x: Array) -> Array:
         """Return the outputs at inputs (.., inputs)."""
@@ -212,7 +217,8 @@ class Tape:
 
     def bind(self) -> tuple[Array, Array, Callable[[], None]]:
         """Return an array to fill, one to read and the call between them."""
-        x, out = np.zeros(self.inputs), np.zeros(self.outputs)
+        x = np.zeros(self.inputs)
+        out = np.zeros(self.outputs)
         return x, out, partial(_tape.evaluate, self.program, x, out)
 
     def rk4(self, x: Array, p: Array) -> Array:
@@ -270,7 +276,8 @@ def record_function(function: Any, x: Sequence[Any]) -> list[Any] | None:
         *(getattr(function, f"instruction_{word}") for word in ("id", "input", "output")),
     )
     for k in range(function.n_instructions()):
-        kind, made = ask(k), makes(k)[0]
+        kind = ask(k)
+        made = makes(k)[0]
         if kind == ca.OP_CONST:
             held[made] = place(function.instruction_constant(k))
             continue
@@ -290,7 +297,8 @@ def record_function(function: Any, x: Sequence[Any]) -> list[Any] | None:
             a = held[used[0]]
             held[made] = place((own, a if first is None else place(first), a))
         elif kind in kinds:
-            own, a = kinds[kind], held[used[0]]
+            own = kinds[kind]
+            a = held[used[0]]
             b = held[used[-1]]
             commutes = a > b and own in COMMUTE
             held[made] = place(

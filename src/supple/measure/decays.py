@@ -89,7 +89,8 @@ class _Problem:
         s = complex(-decay, omega)
         if self.kernel == "response":
             at = 2j * np.pi * f
-            plus, minus = 1 / (at - s), 1 / (at - s.conjugate())
+            plus = 1 / (at - s)
+            minus = 1 / (at - s.conjugate())
         else:
             turn = np.exp(-2j * np.pi * f / self.rate)
             # a trial pole that grows beyond all bounds must not overflow; no decay is near it
@@ -227,7 +228,8 @@ def _standing_out(strength: Array, channels: int, lines: int) -> int | None:
     from scipy.ndimage import uniform_filter1d
     from scipy.special import gammaincc
 
-    best, place = 0.0, None
+    best = 0.0
+    place = None
     for width in WIDTHS:
         if width > len(strength) // 4:
             break
@@ -253,7 +255,8 @@ def _start_at(
         inside & (np.abs(problem.f - f0) <= max(0.15 * f0, 40 * problem.resolution))
     )
     weight = 1 / np.sqrt(floor[near].mean(axis=1))
-    best, start = -np.inf, np.array([2 * np.pi * 0.01 * f0, 2 * np.pi * f0])
+    best = -np.inf
+    start = np.array([2 * np.pi * 0.01 * f0, 2 * np.pi * f0])
     for ratio in (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1):
         for shift in (-0.4, 0.0, 0.4):
             place = f0 + shift * problem.resolution
@@ -265,7 +268,8 @@ def _start_at(
             q, _ = np.linalg.qr(stacked)
             gain = float(((q.T @ rows) ** 2).sum())
             if gain > best:
-                best, start = gain, np.array([decay, 2 * np.pi * place])
+                best = gain
+                start = np.array([decay, 2 * np.pi * place])
     return start
 
 

@@ -111,10 +111,12 @@ def _helpful_pose(p: ParameterSet, x: Array, direction: Array) -> str:
     if family.asked_by != "theta" or not family.open_chain:
         return ""
     motors = family.motors
-    best, words = 0.0, ""
+    best = 0.0
+    words = ""
     step = 1e-3 * direction / max(float(np.linalg.norm(direction)), 1e-300)
     try:
-        up, down = p.setting(x + step).robot, p.setting(x - step).robot
+        up = p.setting(x + step).robot
+        down = p.setting(x - step).robot
     except SuppleError:
         return ""
     at_zero = np.array([0.5 if slides else 0.0 for _, slides in motors])

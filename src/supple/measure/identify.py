@@ -135,7 +135,8 @@ class Identification(Answer):
         if not isinstance(level, float | int) or not 0 < level < 1:
             raise SuppleError(f"level is {brief(level)}: give a number between 0 and 1")
         k = self.names.index(path)
-        value, std = self.values[path], self.std[path]
+        value = self.values[path]
+        std = self.std[path]
         if not math.isfinite(std):
             return (-math.inf, math.inf)
         t = _quantile(0.5 + level / 2, float(self._freedom[k]))
@@ -681,7 +682,8 @@ def _percent(problem: Problem, predicted: Array, sigma: Array, rows: NDArray[np.
     """100 (1 - |y - m| / |y - mean y|) over the values chosen, each in deviations of its noise."""
     if not rows.any():
         return math.nan
-    left, spread = 0.0, 0.0
+    left = 0.0
+    spread = 0.0
     for group in problem.groups:
         own = group.rows[rows[group.rows]]
         if not len(own):

@@ -199,7 +199,8 @@ def _without_split_peaks(
     peaks = sorted(peaks)
     k = 0
     while k + 1 < len(peaks):
-        left, right = peaks[k], peaks[k + 1]
+        left = peaks[k]
+        right = peaks[k + 1]
         gap = right[0] - left[0]
         if gap > CLOSE * right[0]:
             k += 1
@@ -407,7 +408,8 @@ def _slopes(function: Curve, x: Array) -> Array:
     columns = []
     for k in range(len(x)):
         h = 1e-6 * max(abs(x[k]), 1e-2)
-        up, down = x.copy(), x.copy()
+        up = x.copy()
+        down = x.copy()
         up[k] += h
         down[k] -= h
         columns.append((function(up) - function(down)) / (2 * h))

@@ -629,9 +629,11 @@ def _stable_clusters(
     orders: NDArray[np.int64], frequency_hz: Array, damping: Array, stable: NDArray[np.bool_]
 ) -> Array:
     """Decay and omega of poles that stay over several orders, (K, 2)."""
-    f, z = frequency_hz[stable], damping[stable]
+    f = frequency_hz[stable]
+    z = damping[stable]
     order = np.argsort(f)
-    f, z = f[order], z[order]
+    f = f[order]
+    z = z[order]
     poles = []
     first = 0
     for k in range(1, len(f) + 1):
@@ -802,7 +804,9 @@ def _mains_harmonics(f: Array, undamped: NDArray[np.bool_], resolution: float) -
 def _thin_spectrum(f: Array, power: Array, fit: Array, top: float) -> tuple[Array, Array, Array]:
     """The spectrum for a picture: the highest line of each of a few thousand stretches."""
     inside = (f > 0) & (f <= top)
-    f, power, fit = f[inside], power[inside], fit[inside]
+    f = f[inside]
+    power = power[inside]
+    fit = fit[inside]
     block = max(1, len(f) // PICTURE_LINES)
     if block == 1:
         return f, power, fit

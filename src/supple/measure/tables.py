@@ -85,11 +85,14 @@ def load_tables(data: Any, kind: str | None) -> list[MeasuredTable]:
     if isinstance(data, MeasuredTable):
         return [data]
     if isinstance(data, str | PathLike):
-        name, raw = str(data), read_measurements(data)
+        name = str(data)
+        raw = read_measurements(data)
     elif isinstance(data, Mapping):
-        name, raw = "the data", _plain_columns(data)
+        name = "the data"
+        raw = _plain_columns(data)
     elif hasattr(data, "to_dict") and hasattr(data, "columns"):  # a pandas table
-        name, raw = "the data", _plain_columns({str(c): data[c].tolist() for c in data.columns})
+        name = "the data"
+        raw = _plain_columns({str(c): data[c].tolist() for c in data.columns})
     else:
         raise SuppleError(
             f"data is {brief(data)}: give a CSV file, a mapping of columns, or a list of them"
@@ -131,16 +134,19 @@ def _in_si(name: str, raw: Mapping[str, Any]) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for key, values in raw.items():
         found = re.fullmatch(r"(.*?)\s*\[\s*(.*?)\s*\]", key)
-        word, factor = key, 1.0
+        word = key
+        factor = 1.0
         if found:
-            word, unit = found.group(1), found.group(2).lower()
+            word = found.group(1)
+            unit = found.group(2).lower()
             if unit not in UNITS:
                 raise SuppleError(
                     f"{name}: column '{key}' has the unit '{unit}': known are {', '.join(UNITS)}"
                 )
             factor = UNITS[unit]
         elif word.startswith("theta.") and word.endswith("_deg"):
-            word, factor = word.removesuffix("_deg"), UNITS["deg"]
+            word = word.removesuffix("_deg")
+            factor = UNITS["deg"]
         columns[word] = values if isinstance(values, list) else factor * values
     return columns
 

@@ -309,7 +309,8 @@ def _d_optimal(
     information: Array, prior: Array, count: int, repeat: bool
 ) -> tuple[NDArray[np.int64], Array]:
     """Greedy choice, then exchanges (Fedorov); a small diagonal makes it regular at first."""
-    _N, p = len(information), len(prior)
+    _N = len(information)
+    p = len(prior)
     everything = information.sum(axis=0)
     scale = np.sqrt(np.maximum(np.diag(everything + prior), 1e-300))
     scaled = information / np.outer(scale, scale)
@@ -329,7 +330,8 @@ def _d_optimal(
         M = M + scaled[best]
     for _ in range(EXCHANGES):
         current = float(logdet(M))
-        best_gain, swap = 1e-9, None
+        best_gain = 1e-9
+        swap = None
         for place, one in enumerate(chosen):
             value = logdet(M - scaled[one] + scaled)
             if not repeat:
@@ -337,7 +339,8 @@ def _d_optimal(
             other = int(np.argmax(value))
             gain = float(value[other]) - current
             if gain > best_gain:
-                best_gain, swap = gain, (place, other)
+                best_gain = gain
+                swap = (place, other)
         if swap is None:
             break
         place, other = swap

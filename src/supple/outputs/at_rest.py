@@ -66,7 +66,8 @@ class Rest:
         i, x = self.structure.section(link, fraction)
         L = float(self.structure.L[0, i])
         whole = float(self.structure.L[0, self.structure.pieces(link)].sum())
-        found, R = self.state(i, x), self.structure.R[0, i]
+        found = self.state(i, x)
+        R = self.structure.R[0, i]
         a, b, c = found[3:6]
         turned = np.eye(3) + np.array([[0, -c, b], [c, 0, -a], [-b, a, 0]])
         p = self.structure.p[0, i] + R @ (found[:3] + np.array([x, 0, 0]))
@@ -77,7 +78,8 @@ class Rest:
         """Return force and moment on a link at its joint, (6,), mounted axes, unbent."""
         i = self.index(joint)
         described: Any = architecture_of(self.robot).part_of_segment(joint)
-        segment, R = self.structure.segments[i], self.structure.R[0]
+        segment = self.structure.segments[i]
+        R = self.structure.R[0]
         if isinstance(described, JointedLink):
             up = np.eye(3)
             if segment.parent >= 0:

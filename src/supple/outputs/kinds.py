@@ -100,7 +100,8 @@ class Tip(Output):
         if not self.rotation:
             return np.asarray(place)
         R = vector_rotation(rest.tip[3:]) @ structure.R[0, i] @ structure.segments[i].R_LS.T
-        roll, yaw = np.arctan2(R[2, 1], R[2, 2]), np.arctan2(R[1, 0], R[0, 0])
+        roll = np.arctan2(R[2, 1], R[2, 2])
+        yaw = np.arctan2(R[1, 0], R[0, 0])
         return np.array([*place, roll, np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])), yaw])
 
 
@@ -174,7 +175,8 @@ class Strain(Output):
                 f"link {self.link} slides: its strain is no fixed sum of q; give another link, or "
                 "ask it as an output of a run"
             )
-        slope, places = self._slope(model.robot, chain), chain.eta[i]
+        slope = self._slope(model.robot, chain)
+        places = chain.eta[i]
         if places.stop - places.start != len(slope):
             raise SuppleError(
                 f"some bending of {self.link} follows from a loop: its strain is no fixed sum of "
@@ -194,7 +196,8 @@ class Strain(Output):
             stretch, *turns = link.slide.curvature(at, self.fraction)
         else:
             slope = link.shapes.at(self.fraction * link.inv.length, derivative=1)[0].tolist()
-            stretch, turns = slope[0], slope[3:]
+            stretch = slope[0]
+            turns = slope[3:]
         if isinstance(self.offset, int | float):
             into = [float(self.offset * part) for part in link.R_SL[:, 2]]
             return [
@@ -206,7 +209,8 @@ class Strain(Output):
         return [u - y * b + z * a for u, a, b in zip(stretch, about_y, about_z, strict=True)]
 
     def at_rest(self, rest: Rest) -> Array:
-        at, i = rest.place(self.link, self.fraction), rest.index(self.link)
+        at = rest.place(self.link, self.fraction)
+        i = rest.index(self.link)
         rates = at.carried * at.beam.compliances([at.x])[0]  # u', .., phi', psi_y', psi_z'
         if isinstance(self.offset, int | float):
             turned = rest.structure.segments[i].R_LS @ rates[3:]
@@ -225,7 +229,8 @@ class Strain(Output):
         family = architecture_of(robot)
         link: Any = family.part_of_segment(self.link)
         roll = link.roll if link is not None and family.planar else 0.0
-        c, s = np.cos(roll), np.sin(roll)
+        c = np.cos(roll)
+        s = np.sin(roll)
         return float(y * c - z * s), float(y * s + z * c)
 
 
@@ -424,7 +429,8 @@ class Stress(OfSection):
         link = architecture_of(robot).part_of_segment(self.link)
         if link is None:
             raise SuppleError(f"{self.link} is no link of {robot.name} that bends")
-        shape, material = robot.section(link), robot.material(link)
+        shape = robot.section(link)
+        material = robot.material(link)
         beam = beam_of(robot, link)
         if isinstance(beam, VaryingBeam):
             out = beam.L if free is None else free

@@ -63,10 +63,12 @@ def closed_function(functions: ClosedFunctions, output: Output) -> Any:
 
     w: about where the followers are.
     """
-    ca, loops = casadi(), functions.loops
+    ca = casadi()
+    loops = functions.loops
     rows = loops.symbols.c.numel()
     z, v, a = (ca.SX.sym(word, len(loops.order)) for word in "zva")
-    load, pull = ca.SX.sym("F", 6), ca.SX.sym("l", rows)
+    load = ca.SX.sym("F", 6)
+    pull = ca.SX.sym("l", rows)
     motion = Motion(z, v, a, load, pull)
     tree: Any = OpenTree(loops)
     found = output.expression(tree, motion)
@@ -130,15 +132,20 @@ def pull_beyond(
 
     That is beyond x metres along link i; x a number below zero: its root and hub among it.
     """
-    robot, force, moment = tree.robot, [0.0] * 3, [0.0] * 3
+    robot = tree.robot
+    force = [0.0] * 3
+    moment = [0.0] * 3
     q = motion.lists()[0]
     for pulled in closure_pulls(tree, motion):
-        loop, ends = pulled.tied.loop, pulled.tied.ends
+        loop = pulled.tied.loop
+        ends = pulled.tied.ends
         for end, ((p, _), j, place) in enumerate(zip(ends, loop.ends, loop.at, strict=True)):
             # whether it lies beyond x of link i, or hangs there
-            on, at_ = j, place
+            on = j
+            at_ = place
             while on >= 0 and on != i:
-                at_, on = robot.links[on].at, robot.parents[on]
+                at_ = robot.links[on].at
+                on = robot.parents[on]
             share = 1.0 if at_ is None else step_function(at_, x)
             if on != i or (isinstance(share, float) and not share):
                 continue

@@ -48,7 +48,8 @@ def function(model: Model, output: Output, near: bool = False) -> Any:
         if closed and output.of_tree:
             return closed_function(functions, output)
         bound = near_symbols(model)[0] if closed else model
-        n, symbol = model.size, bound.functions.symbol
+        n = model.size
+        symbol = bound.functions.symbol
         x = [symbol(word, size) for word, size in zip("qvaw", (n, n, n, 6), strict=True)]
         found = ca.cse([ca.densify(output.expression(bound, Motion(*x)))])
         return ca.Function("output", [*x, *bound.functions.guess_symbols], found)
@@ -116,7 +117,8 @@ def read_outputs(
     near: Array | None = None,
 ) -> dict[str, Array]:
     """Return every output of a motion q, qd, qdd (n, N) under a wrench (n, 6) on the tip."""
-    found, beside = {}, [] if near is None else [near]
+    found = {}
+    beside = [] if near is None else [near]
     for name, output in outputs.items():
         asked = evaluator(model, output, near is not None)
         values = asked(*motion, load, *beside)[0].reshape(len(t), -1)

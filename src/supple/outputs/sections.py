@@ -128,9 +128,13 @@ def cut_section(
 
     There it is the material that is at that place now, and moves on with the beam.
     """
-    laws, i = open_laws(model, what), chain_with(model, what).index(link)
-    part, links, k = model.chain.links[i], list(laws.links), 0
-    own, x = links[i], fraction * part.inv.length
+    laws = open_laws(model, what)
+    i = chain_with(model, what).index(link)
+    part = model.chain.links[i]
+    links = list(laws.links)
+    k = 0
+    own = links[i]
+    x = fraction * part.inv.length
     if fraction < 1 and isinstance(own, Slider):
         k = 1 + len(own.spots)
         links[i] = replace(own, spots=(*own.spots, Spot(fraction)))
@@ -146,17 +150,22 @@ def cut_section(
     n = model.chain.body[i]
     if isinstance(own, Slider):
         x = fraction * bodies[n].length
-    section, acceleration = found.poses[n].sections[k], found.sections[n][k]
+    section = found.poses[n].sections[k]
+    acceleration = found.sections[n][k]
     w = found.rates[n].sections[k].w
     return Cut(found, bodies, n, i, fraction, x, section, acceleration, w, s, etadd[n])
 
 
 def section_load(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
     """Return force and moment of the outer part on the inner one, at the section, its axes."""
-    found, n = at.balance, at.n
-    pose, rate, link = found.poses[n], found.rates[n], at.links[n]
+    found = at.balance
+    n = at.n
+    pose = found.poses[n]
+    rate = found.rates[n]
+    link = at.links[n]
     # The numbers of the link's beam beyond the section, without what sits at its root
-    part, described = model.chain.links[at.i], open_laws(model, "Moment").links[at.i]
+    part = model.chain.links[at.i]
+    described = open_laws(model, "Moment").links[at.i]
     robot: Any = model.robot
     own: Vector = [0.0] * 6
     if isinstance(described, Slider):
@@ -184,7 +193,8 @@ def section_load(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]
             continue
         own = vadd(own, shift_force(force, section.arm))
     moment = vadd(own[3:], negate(cross(at.section.arm, own[:3])))
-    force, moment = at.axes(negate(own[:3])), at.axes(negate(moment))
+    force = at.axes(negate(own[:3]))
+    moment = at.axes(negate(moment))
     if not isinstance(model, OpenTree):
         return force, moment
     p, R, _ = model.laws.frames(motion.lists()[0])[at.i]
@@ -202,19 +212,24 @@ def joint_force(model: Moved, i: int, motion: Motion) -> tuple[Vector, Vector]:
     laws = open_laws(model, "Reaction")
     wrench = motion.load()
     found, links, (s, _) = balance_of(laws, motion.lists(), True, wrench)
-    n, part = model.chain.body[i], model.chain.links[i]
-    G, back = found.on_roots[n], part.R_SL.T.tolist()
-    first, turn = n - len(part.leading), identity(3)
+    n = model.chain.body[i]
+    part = model.chain.links[i]
+    G = found.on_roots[n]
+    back = part.R_SL.T.tolist()
+    first = n - len(part.leading)
+    turn = identity(3)
     for k in range(n, first - 1, -1):
         axis = links[k].axis
         turn = turn if axis is None else matmul(axis_rotation(axis, s[k]), turn)
     turn = matmul(back, turn)
     if part.bearing or part.floats:
         turn = matmul(found.poses[first - 1].sections[0].turn, turn)
-    force, moment = G[:3], G[3:]
+    force = G[:3]
+    moment = G[3:]
     if isinstance(model, OpenTree):
         p, R, _ = model.laws.frames(motion.lists()[0])[i]
         pulls = pull_beyond(model, motion, i, -1.0, p)
         inside = [negate(matvec(transpose(R), each)) for each in pulls]
-        force, moment = vadd(force, inside[0]), vadd(moment, inside[1])
+        force = vadd(force, inside[0])
+        moment = vadd(moment, inside[1])
     return matvec(turn, force), matvec(turn, moment)

@@ -117,7 +117,8 @@ class Sensor(Output):
         if self.bandwidth is not None:
             # y'/corner + y = x, x straight between its samples, at rest before them. Over a step h
             # of slope b: y1 = x1 - b/c + (y0 - x0 + b/c) exp(-c h)
-            corner, shown = 2 * np.pi * self.bandwidth, values.copy()
+            corner = 2 * np.pi * self.bandwidth
+            shown = values.copy()
             for k in range(1, len(t)):
                 h = t[k] - t[k - 1]
                 lag = (values[k] - values[k - 1]) / (h * corner)

@@ -69,7 +69,8 @@ def _constants(section: Shape) -> list[float]:
         return [1 / A, r / I_z, r / I_y, r / J_t]
     if not isinstance(section, Rectangle | Box):
         raise TypeError(f"a {type(section).__name__} has no outer fibre")
-    h, b = section.depth, section.width
+    h = section.depth
+    b = section.width
     out = [1 / A, h / 2 / I_z, b / 2 / I_y]
     if isinstance(section, Box):
         t = section.wall
@@ -86,9 +87,12 @@ def stress_along(beam: VaryingBeam, x: Any, carried: Any, edge: bool) -> Any:
     import casadi as ca
 
     t, _, to = panel_nodes()
-    place, out = beam.start + x, None
+    place = beam.start + x
+    out = None
     for span in reversed(beam.spans):
-        edges, todo, held = [span.start], [(span.start, span.stop)], []
+        edges = [span.start]
+        todo = [(span.start, span.stop)]
+        held = []
         while todo:
             a, b = todo.pop()
             rows = [_constants(span.section(s)) for s in ((a + b) / 2 + (b - a) / 2 * t).tolist()]

@@ -80,7 +80,8 @@ def arm(payload: float = 1.0) -> SerialRobot:
     if payload == 1.0:
         return robot
     assert robot.payload is not None
-    mass, inertia = robot.payload.mass, robot.payload.inertia[0]
+    mass = robot.payload.mass
+    inertia = robot.payload.inertia[0]
     return robot.with_({"payload.mass": payload * mass, "payload.inertia": payload * inertia})
 
 
@@ -94,7 +95,8 @@ def arm_model(damped: bool = False) -> Model:
 def parameters(model: Model) -> dict[str, float]:
     """Return the constants of the Appendix: masses, lengths, f = phi_e, g = phi'_e, v, w."""
     first, second = (link.inv for link in model.chain.links)
-    hub, tip = model.chain.links[1].root_mass, model.chain.links[1].tip_mass
+    hub = model.chain.links[1].root_mass
+    tip = model.chain.links[1].tip_mass
     out = {
         "m1": first.mass,
         "m2": second.mass,
@@ -141,7 +143,8 @@ def coefficients(model: Model) -> tuple[dict[str, float], float]:
     values = parameters(model)
     t = {name: evaluate(text, values) for name, text in data["t"].items()}
     names = _factor_names(q.T, qd.T, t, np.sin, np.cos)
-    M, h = model.mass_matrix(q), model.bias(q, qd)
+    M = model.mass_matrix(q)
+    h = model.bias(q, qd)
     out: dict[str, float] = {}
     worst = 0.0
     for row in sorted({name[:3] if name[0] == "b" else name[:2] for name in data["coefficients"]}):
@@ -162,16 +165,20 @@ def closed_form(model: Model, as_printed: bool = False) -> Any:
     """Return (B, h) of (32)-(34) as a CasADi function of q, qd; corrected, or as printed."""
     import casadi as ca
 
-    data, values = printed_numbers("de-luca"), parameters(model)
-    q, qd = ca.SX.sym("q", 6), ca.SX.sym("qd", 6)
+    data = printed_numbers("de-luca")
+    values = parameters(model)
+    q = ca.SX.sym("q", 6)
+    qd = ca.SX.sym("qd", 6)
     t = {name: evaluate(text, values) for name, text in data["t"].items()}
     names = _factor_names(ca.vertsplit(q), ca.vertsplit(qd), t, ca.sin, ca.cos)
-    B, h = ca.SX.zeros(6, 6), ca.SX.zeros(6)
+    B = ca.SX.zeros(6, 6)
+    h = ca.SX.zeros(6)
     for name, (formula, factor) in data["coefficients"].items():
         text = formula if as_printed else data["corrected"].get(name, formula)
         term = evaluate(text, values) * evaluate(factor, names)
         if name[0] == "b":
-            i, j = int(name[1]) - 1, int(name[2]) - 1
+            i = int(name[1]) - 1
+            j = int(name[2]) - 1
             B[i, j] += term
             if i != j:
                 B[j, i] += term
@@ -220,12 +227,11 @@ def reproduction() -> Reproduction:
 
 
 def _cells() -> Iterator[Cell]:
-    model, data = arm_model(), printed_numbers("de-luca")
+    model = arm_model()
+    data = printed_numbers("de-luca")
     values = parameters(model)
-    K, letters = (
-        np.diag(model.stiffness)[2:],
-        {"phi_e": "f", "phi_prime_e": "g", "v": "v", "w": "w"},
-    )
+    K = np.diag(model.stiffness)[2:]
+    letters = {"phi_e": "f", "phi_prime_e": "g", "v": "v", "w": "w"}
     for column, entries in data["numbers"].items():
         for k, (index, text) in enumerate(entries.items()):
             mass = values[f"m{index[0]}"]
@@ -336,17 +342,23 @@ def clamped_node(payload: float) -> float | None:
     phi = ch - c - sigma (sh - s) of x beta l; the moment J_L omega^2 phi' at the end gives sigma,
     its shear -M_L omega^2 phi the equation for beta l [DeLuca1991, (22)].
     """
-    m, j = payload * 0.1 / 0.1, payload * 0.0005 / (0.1 * 0.25)  # M_L / (rho l), J_L / (rho l^3)
+    # M_L / (rho l), J_L / (rho l^3)
+    m = payload * 0.1 / 0.1
+    j = payload * 0.0005 / (0.1 * 0.25)
 
     def shape(b: Array, x: Array) -> tuple[Array, Array]:
-        s, c, sh, ch = np.sin(b), np.cos(b), np.sinh(b), np.cosh(b)
+        s = np.sin(b)
+        c = np.cos(b)
+        sh = np.sinh(b)
+        ch = np.cosh(b)
         sigma = (ch + c - j * b**3 * (sh + s)) / (sh + s - j * b**3 * (ch - c))
         y = b * x
         phi = np.cosh(y) - np.cos(y) - sigma * (np.sinh(y) - np.sin(y))
         shear = np.sinh(y) - np.sin(y) - sigma * (np.cosh(y) + np.cos(y))
         return phi, shear + m * b * phi
 
-    grid, x = np.linspace(0.5, 8.0, 30001), np.linspace(0.02, 1.0, 4001)
+    grid = np.linspace(0.5, 8.0, 30001)
+    x = np.linspace(0.02, 1.0, 4001)
     ends = shape(grid, np.ones(1))[1]
     # of the changes of sign the second root; sigma's pole between them jumps
     low = np.flatnonzero((np.diff(np.sign(ends)) != 0) & (np.abs(np.diff(ends)) < 1e2))[1]

@@ -81,12 +81,16 @@ def planar_frames(
         SA = [negate(A[1]), A[0]]
         both = zip(matmul(end.Wd, A), matmul(end.W, SA), strict=True)
         Wd = [vadd(a, scale(sd[i], b)) for a, b in both]
-        alpha, alphad = add(end.alpha, s[i]), add(end.alphad, sd[i])
+        alpha = add(end.alpha, s[i])
+        alphad = add(end.alphad, sd[i])
         root = _PlanarFrame(r, rd, matmul(end.W, A), Wd, alpha, alphad)
         # The frame of its end: W E, and the rate of E is S y'
-        N, slope = link.N_end[:2], link.Psi_end[2]
-        p, pd = vadd([link.length, 0.0], matvec(N, eta[i])), matvec(N, etad[i])
-        y, yd = dot(slope, eta[i]), dot(slope, etad[i])
+        N = link.N_end[:2]
+        slope = link.Psi_end[2]
+        p = vadd([link.length, 0.0], matvec(N, eta[i]))
+        pd = matvec(N, etad[i])
+        y = dot(slope, eta[i])
+        yd = dot(slope, etad[i])
         r, rd = _point_motion(root, p, pd)
         E = [[1.0, mul(-1.0, y)], [y, 1.0]]
         S = [[0.0, mul(-1.0, yd)], [yd, 0.0]]
@@ -118,7 +122,8 @@ def kinetic_energy(chain: Chain, links: list[LinkNumbers], q: Vector, qd: Vector
 
 def _body_energy(M: Matrix, frame: _PlanarFrame) -> Scalar:
     """1/2 m |v|^2 + 1/2 J alpha'^2 of a body whose mass centre stands off its frame's origin."""
-    m, c = M[0][0], first_moment(M)[:2]
+    m = M[0][0]
+    c = first_moment(M)[:2]
     inertia = M[5][5]
     if isinstance(m, float) and m:
         inertia = inertia - (c[0] ** 2 + c[1] ** 2) / m
@@ -132,7 +137,9 @@ def _beam_energy(link: LinkNumbers, frame: _PlanarFrame, eta: Vector, etad: Vect
     """1/2 int m |rd + Wd p + W pd|^2 + 1/2 int rho I (alpha' + psi')^2 from the integrals."""
     columns = [frame.rd, *transpose(frame.Wd), *transpose(frame.W)]
     # Integrals of m times products of the fields 1, x + u, v, u', v' (rates), (5, 5)
-    P, X, G = link.P, link.X, link.G
+    P = link.P
+    X = link.X
+    G = link.G
     bent = [dot(P[a], x) for x in (eta, etad) for a in range(2)]
     first = [link.mass, add(link.first, bent[0]), *bent[1:]]
     gram = [[0.0] * 5 for _ in range(5)]
@@ -177,7 +184,8 @@ class PlanarLaws(Equations):
     def _mass(self, q: Any) -> Any:
         import casadi as ca
 
-        n, start = self.chain.size, len(self.chain.joints) + len(self.chain.sprung)
+        n = self.chain.size
+        start = len(self.chain.joints) + len(self.chain.sprung)
         qd = ca.SX.sym("qd", n)
         T = kinetic_energy(self.chain, self.links, ca.vertsplit(q), ca.vertsplit(qd))
         M = ca.hessian(T, qd)[0]
@@ -206,7 +214,9 @@ class PlanarLaws(Equations):
         """M qdd + h, plus g when `gravity`, less the generalised force of a tip wrench."""
         import casadi as ca
 
-        Q, V, A = column(q), column(qd), column(qdd)
+        Q = column(q)
+        V = column(qd)
+        A = column(qdd)
         return ca.vertsplit(self._rest(Q, V, gravity, wrench) + self._mass(Q) @ A)
 
     def _rest(self, Q: Any, V: Any, gravity: bool, wrench: Vector | None) -> Any:
@@ -214,7 +224,8 @@ class PlanarLaws(Equations):
         import casadi as ca
 
         n = self.chain.size
-        q, v = ca.SX.sym("q", n), ca.SX.sym("v", n)
+        q = ca.SX.sym("q", n)
+        v = ca.SX.sym("v", n)
         M = self._mass(q)
         momentum = M @ v
         rest = ca.jtimes(momentum, q, v) - ca.gradient(ca.dot(momentum, v), q) / 2
@@ -241,7 +252,8 @@ class PlanarLaws(Equations):
 
     def energies(self, q: Vector, qd: Vector) -> tuple[Scalar, Scalar, Scalar]:
         """Kinetic, elastic and gravitational energy."""
-        Q, V = column(q), column(qd)
+        Q = column(q)
+        V = column(qd)
         import casadi as ca
 
         kinetic = ca.dot(V, self._mass(Q) @ V) / 2

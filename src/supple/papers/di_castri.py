@@ -51,7 +51,8 @@ NOTES = (
 
 def arm(table: str, column: str) -> SerialRobot:
     """Return the arm of a table under the theory of a column."""
-    theory, f = THEORY[column.removeprefix("FE_")], THICKENING.get(table)
+    theory = THEORY[column.removeprefix("FE_")]
+    f = THICKENING.get(table)
     robot = two_links(f) if f else files.load("industrial-3")
     assert isinstance(robot, SerialRobot)
     return robot.with_({f"links.{link.name}.theory": theory for link in robot.links})
@@ -122,7 +123,8 @@ def _posture_cells(
                 # A misprint is one only if ours is the known right value, to the last digit of
                 # that. Elements lie above, theirs by about 1e-7: by less than ten times that ours
                 # may be below
-                exact, agrees = known.exact(*place), as_printed(text)
+                exact = known.exact(*place)
+                agrees = as_printed(text)
                 windows: tuple[Window, ...] = (agrees,)
                 if exact is not None:
                     windows = (agrees, as_printed(exact, "misprint"))
@@ -160,7 +162,8 @@ def _differences(
 ) -> Iterator[Cell]:
     """Eq. (46), percent: 100 (f_EB - f_T) / f_T."""
     base = column.removeprefix("d")
-    ours, T = iter(frequencies(table, at, base)), frequencies(table, at, "T")
+    ours = iter(frequencies(table, at, base))
+    T = frequencies(table, at, "T")
     for mode, text in enumerate(columns[column], 1):
         if number(columns[base][mode - 1]) is None:
             continue
@@ -174,7 +177,8 @@ def _differences(
         # the exact one must be what the row's frequencies allow (`right`: its misprints mended),
         # each known to half its last digit: 100 EB / T is so to 100 EB / T (half / EB + half / T)
         EB, Timoshenko, EBX = (number(row.get(key, "")) or math.nan for key in (base, "T", "EBX"))
-        numerator, below = float(right[base]), float(right["T"])
+        numerator = float(right[base])
+        below = float(right["T"])
         off = half_digit(right[base]) / numerator + half_digit(right["T"]) / below
         allowed = 100 * numerator / below * off * (1 + 1e-6)
         ends = 100 * (numerator / below - 1) - allowed, 100 * (numerator / below - 1) + allowed

@@ -59,7 +59,9 @@ class JointFlexibility:
 def joint_flexibility(stiffness: Array = STIFFNESS) -> JointFlexibility:
     """Return the frequencies of Table 7 for five slendernesses, three postures, ten modes."""
     arms = [two_links(f) for f in THICKENING.values()]
-    frequency, pinned, zeros = {}, {}, {}
+    frequency = {}
+    pinned = {}
+    zeros = {}
     for name, sprung in SPRINGS.items():
         frequency[name] = np.array(
             [
@@ -113,10 +115,12 @@ def claims(found: JointFlexibility) -> tuple[Claim, ...]:
     """Return what section 3.1 says of Table 7, with what we measure."""
     # Matches: no frequency of five digits changes by half a unit of its last. And what is left
     # falls as 1 / k, as a spring in series with a beam does
-    index, rigid = _nearest(found, 1e11), found.rigid
+    index = _nearest(found, 1e11)
+    rigid = found.rigid
     digit = 10 ** (np.floor(np.log10(rigid)) - 4) / 2
     moved = (rigid - found.frequency_hz["both"][:, :, index]) / digit
-    low, high = _worst(found, 1e11), _worst(found, 1e8)
+    low = _worst(found, 1e11)
+    high = _worst(found, 1e8)
     rigid_claims = [
         Claim(
             "Table 7",
@@ -150,7 +154,8 @@ def claims(found: JointFlexibility) -> tuple[Claim, ...]:
     answers = []
     for name, zeros in found.zeros.items():
         before, soft = (found.frequency_hz[name][:, :, i] for i in (-3, -1))
-        none, decade = found.pinned[name], found.stiffness[-1] / found.stiffness[-3]
+        none = found.pinned[name]
+        decade = found.stiffness[-1] / found.stiffness[-3]
         off, earlier = (
             abs(given[..., zeros:] / none[..., zeros:] - 1).max() for given in (soft, before)
         )
@@ -212,7 +217,8 @@ def _plateau_claims(found: JointFlexibility) -> list[Claim]:
     """
     # (5,) largest drop at the stiffness next to k, by finite elements with springs
     k = 1e6
-    stiffness, drops = found.stiffness[_nearest(found, k)], []
+    stiffness = found.stiffness[_nearest(found, k)]
+    drops = []
     for f in THICKENING.values():
         joints = (1, 2)
         k = float(stiffness)
@@ -228,7 +234,8 @@ def _plateau_claims(found: JointFlexibility) -> list[Claim]:
             for a in arms
         )
         drops.append(1 - np.min(np.array(soft) / np.array(rigid)))
-    answers, others = [], np.array(drops)
+    answers = []
+    others = np.array(drops)
     for table, drop, other, before in zip(
         THICKENING, _worst(found, 1e6), others, _worst(found, 1e7), strict=True
     ):

@@ -426,11 +426,13 @@ def half_length_motion(run: PathResponse, leg: int) -> tuple[Array, Array]:
     is carried by the arm's end and by the platform: at half length it moves by the mean of its
     ends and by what it bends beside its chord. Its root turns as the universal joint lets it.
     """
-    upper, lower = f"upper{leg + 1}", f"lower{leg + 1}"
+    upper = f"upper{leg + 1}"
+    lower = f"lower{leg + 1}"
     robot = run.robot
     assert isinstance(robot, DeltaRobot)
     placed = delta.place(robot, run.wanted)
-    R_upper, R_lower = placed.R_upper[:, leg], placed.R_lower[:, leg]
+    R_upper = placed.R_upper[:, leg]
+    R_lower = placed.R_lower[:, leg]
 
     def in_rod_axes(vectors: Array) -> Array:
         return np.asarray(np.einsum("nji,nj->ni", R_lower, vectors))
@@ -463,7 +465,8 @@ def _size_claims() -> list[Claim]:
     for figure, what, column, lower_more in SIZES:
         arm, rod = (float(part[column]) for part in largest[0])
         arm_check, rod_check = (float(part[column]) for part in largest[1])
-        ratio, check = rod / arm, rod_check / arm_check
+        ratio = rod / arm
+        check = rod_check / arm_check
         low, high = (1.0, 1e9) if lower_more else (0.0, 1.0)
         word = "greater" if lower_more else "smaller"
         measures = (

@@ -88,10 +88,12 @@ class PaperDelta:
 
     def platform_mass(self) -> Array:
         """Return the (6, 6) mass of the platform, halved by the slip `half`."""
-        body, plate = self.robot.platform.body, self.robot.platform
+        body = self.robot.platform.body
+        plate = self.robot.platform
         if "half" not in self.slips:
             return np.diag([body.mass] * 3 + list(body.inertia))
-        b, h = np.sqrt(3) * plate.radius, 1.5 * plate.radius
+        b = np.sqrt(3) * plate.radius
+        h = 1.5 * plate.radius
         about = DENSITY * plate.thickness * b * h**3 / 24
         return np.diag([body.mass / 2] * 3 + [about] * 3)
 
@@ -116,9 +118,12 @@ class PaperDelta:
         many = len(at.position)
         phi1, phi2, phi3 = at.phi[:, leg].T
         # Rows that pick V_P, V_B and the remaining variables of a leg, Eqs. (51), (54)
-        each, pick = (self.size - 6) // 3, np.eye(self.size)
+        each = (self.size - 6) // 3
+        pick = np.eye(self.size)
         first = 6 + leg * each
-        V_P, V_B, own = pick[:6], pick[first : first + 6], pick[first + 6 : first + each]
+        V_P = pick[:6]
+        V_B = pick[first : first + 6]
+        own = pick[first + 6 : first + each]
         # V_D by the global variables, Eq. (55)
         wrist = np.tile(-self.robot.platform.radius * at.R_leg[leg, :, 0], (many, 1))
         of_D = _coefficient(at.R_lower[:, leg], wrist)
@@ -188,7 +193,8 @@ def link_matrices(beam: Beam, n: int, order: str) -> tuple[Array, Array]:
     Polar moment in M and K alike; bending by Euler-Bernoulli, nodal w' = dw/dx.
     """
     u, v = FIELDS[order]
-    l, node = beam.L / n, 2 * u + 2 * v
+    l = beam.L / n
+    node = 2 * u + 2 * v
     M, K = (np.zeros(((n + 1) * node,) * 2) for _ in "MK")
     starts = {"u": 0, "phi": u, "v": 2 * u, "w": 2 * u + v}
     kinds = (
@@ -198,7 +204,8 @@ def link_matrices(beam: Beam, n: int, order: str) -> tuple[Array, Array]:
         ("w", v, beam.m, beam.EI[1], 2),
     )
     for name, values, inertia, stiffness, bends in kinds:
-        mass, stiff = hermite(values, l, 0), hermite(values, l, bends)
+        mass = hermite(values, l, 0)
+        stiff = hermite(values, l, bends)
         for k in range(n):
             local = [e * node + starts[name] + d for e in (k, k + 1) for d in range(values)]
             M[np.ix_(local, local)] += inertia * mass

@@ -179,7 +179,8 @@ def path_matrices(
     arm_form, rod_form = (link_forms(beam, model.n, model.order) for beam in model.beams)
     tension = _tensions(model, acceleration, frames)
 
-    many, N = len(t), model.size
+    many = len(t)
+    N = model.size
     M = np.zeros((many, N, N))
     C = np.zeros((many, N, N))
     K = np.zeros((many, N, N))
@@ -230,7 +231,9 @@ def _with_rates(
     for k in (-2, -1, 0, 1, 2):
         s = k * h
         at.append(model.nodes(position + velocity * s + acceleration * s**2 / 2, leg))
-    S, S1, S2 = [], [], []
+    S = []
+    S1 = []
+    S2 = []
     for link in range(2):
         far_back, back, here, ahead, far_ahead = (each[link] for each in at)
         S.append(here)
@@ -253,7 +256,8 @@ def _stiffening(form: LinkForms, end: Array, pull: Array, w: Array, terms: Terms
     (35) is P_r - m (L - x) (a_x + g_x) + m (L^2 - x^2) (w_y^2 + w_z^2) / 2. (40) prints P_r A_s
     with A_s of (37), which has a factor L too much, and B_s has it too.
     """
-    m, L = form.mass_per_length, form.L
+    m = form.mass_per_length
+    L = form.L
     even, linear, square = form.slopes
     spread = (w[:, 1] ** 2 + w[:, 2] ** 2) / 2
     factor = L if terms == "printed" else 1.0
@@ -327,7 +331,10 @@ def newmark_columns(found: PathMatrices, start: Array | None = None) -> Array:
 
     start: (N, m) at the first instant, at rest. Default: undeformed.
     """
-    M, C, K, loads = found.M, found.C, found.K, found.loads
+    M = found.M
+    C = found.C
+    K = found.K
+    loads = found.loads
     h = float(found.t[1] - found.t[0])
     q = np.zeros(loads.shape[1:]) if start is None else np.array(start)
     v = np.zeros_like(q)
@@ -359,7 +366,8 @@ def half_length(model: PaperDelta, position: Array, leg: int, frame: Frame) -> t
         middle = fields[1] if model.n % 2 else fields[3 * (model.n // 2)]
         if model.n > 1 and model.n % 2:
             middle = fields[3 * (model.n // 2) + 1]
-        root, end = fields[0], fields[-1]
+        root = fields[0]
+        end = fields[-1]
         if frame == "root":
             middle = middle - root
             middle[1:3] -= beam.L / 2 * slopes[0][1:3]

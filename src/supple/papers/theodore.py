@@ -143,10 +143,12 @@ def reproduction() -> Reproduction:
 
 def printed_numbers() -> tuple[Cell, ...]:
     """Return the numbers printed in the text: speed of the path, U_g = sqrt(E I / rho A) / l."""
-    robot, path = files.load("theodore-rrp"), NAMED["extension"]
+    robot = files.load("theodore-rrp")
+    path = NAMED["extension"]
     assert isinstance(robot, SerialRobot)
     beam = uniform_of(robot, robot.links[2])
-    speed, end = float(path(0.5)[1][2]), float(path(path.duration)[0][2])
+    speed = float(path(0.5)[1][2])
+    end = float(path(path.duration)[0][2])
     wave = float(np.sqrt(beam.EI[0] / beam.m) / end)
     return tuple(
         Cell("section V", "path", what, 1, text, ours, (as_printed(text),))
@@ -310,7 +312,10 @@ def _inertia_claim() -> Claim:
     worst = 0.0
     for l in (0.3, 0.6, 1.0):
         for beta in exact_roots(l, inertia, 3):
-            s, c, sh, ch = np.sin(beta), np.cos(beta), np.sinh(beta), np.cosh(beta)
+            s = np.sin(beta)
+            c = np.cos(beta)
+            sh = np.sinh(beta)
+            ch = np.cosh(beta)
             terms = (  # of (9)
                 1 + ch * c,
                 -M / l * beta * (ch * s - sh * c),
@@ -375,7 +380,9 @@ def _scaling_claim() -> Claim:
     With amplitudes q = s(l) p, q'' = s p'' + 2 s_l U p' + ..: the sum of the real parts of the
     upper half falls by U times the sum of d ln s_i / dl, whatever the motion is.
     """
-    told, spans, sums = [], [], {}
+    told = []
+    spans = []
+    sums = {}
     for rule in SCALINGS:
         values = frozen(arm_model("material", rule), "extension", CRUISE).real
         spans.append((float(values.min()), float(values.max())))
@@ -426,7 +433,8 @@ def _scale_rate(rule: Normalisation, lengths: Array) -> Array:
             model = arm_model("material", name)
             for k in range(model.joints, model.size):
                 q = np.zeros((len(l), model.size))
-                q[:, 2], q[:, k] = l, 1e-6
+                q[:, 2] = l
+                q[:, k] = 1e-6
                 tips = np.linalg.norm(model.deflection_at(q, "link3"), axis=1)
                 total += sign * np.log(tips)
         return total
@@ -469,7 +477,8 @@ def _growth_claim() -> Claim:
 
 
 def _unstable_claim() -> Claim:
-    found, there = _growth("retraction"), _growth("extension")
+    found = _growth("retraction")
+    there = _growth("extension")
     text = (
         f"free mode 1: tip x{found['end_deflection']:.3f}, energy x{found['energy']:.2f}, "
         f"root moment x{found['root_moment']:.2f}, action x{found['action']:.4f}"
@@ -546,7 +555,8 @@ class LyapunovRun:
         """What the integral of the rate in cruise misses of V, parts of the largest V there."""
         from scipy.interpolate import CubicSpline
 
-        t, V = self.in_cruise(self.t), self.in_cruise(self.V)
+        t = self.in_cruise(self.t)
+        V = self.in_cruise(self.V)
         integral = CubicSpline(t, self.in_cruise(self.rate)).antiderivative()(t)
         missed = np.abs(integral - (V - V[0]))
         return float(missed.max() / V.max())
@@ -565,7 +575,8 @@ def vibrating_slide(name: str) -> LyapunovRun:
         model, controller=Decoupling(), trajectory=path, q0=bent, dt=2.5e-4, tolerance=1e-10
     )
     V, rate, corrected = lyapunov_rates(flexible(model), moving)
-    lengths, speeds = moving.q[:, 2], moving.qd[:, 2]
+    lengths = moving.q[:, 2]
+    speeds = moving.qd[:, 2]
     grid = np.linspace(min(SLIDES[name]), max(SLIDES[name]), 61)  # smooth in the length
     on_grid = [_printed_stiffness_rate(float(l)) * _first_stiffness(model, l) / l for l in grid]
     printed = -CubicSpline(grid, on_grid)(lengths) * speeds * moving.q[:, 3] ** 2 / 2

@@ -54,14 +54,17 @@ class LagrangeLaws(Equations):
         import casadi as ca
 
         n = self.chain.size
-        x, v, held = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("held", n)
+        x = ca.SX.sym("q", n)
+        v = ca.SX.sym("v", n)
+        held = ca.SX.sym("held", n)
         momentum = _matrix(self.laws.mass(ca.vertsplit(x), ca.vertsplit(held))) @ v
         rest = ca.jtimes(momentum, x, v) - ca.gradient(ca.dot(momentum, v), x) / 2
         if gravity and any(self.chain.gravity):
             rest += ca.gradient(self.laws.height(ca.vertsplit(x)), x)
         if wrench is not None:
             p, axes = self.laws.tip(ca.vertsplit(x))
-            R, load = _matrix(axes), ca.SX(ca.vertcat(*wrench))
+            R = _matrix(axes)
+            load = ca.SX(ca.vertcat(*wrench))
             force = ca.jtimes(ca.vertcat(*p), x, load[:3], True)
             for k in range(3):
                 e = ca.SX.zeros(3)

@@ -146,7 +146,8 @@ def _de_luca() -> Stop:
 def _theodore() -> Stop:
     robot = files.load("theodore-rrp")
     found = modes(robot, [0.3, 0.7, 0.8], 6)
-    stiffness, mass = 1165.4916, 0.331
+    stiffness = 1165.4916
+    mass = 0.331
     named = ("sliding speed at cruise", "wave speed at 1.0 m")
     rows = [
         Row(name, "m/s", c.printed, float(c.ours), c.verdict)
@@ -157,7 +158,8 @@ def _theodore() -> Stop:
         ours = float((omega**2 * mass * length**4 / stiffness) ** 0.25)
         # The first root of [Theodore1997], Eq. (9) with J_L = 0, by bisection
         ratio = 0.0828 / (mass * length)
-        theirs, high = 0.1, 1.9
+        theirs = 0.1
+        high = 1.9
         for _ in range(60):
             b = (theirs + high) / 2
             tied = math.cosh(b) * math.sin(b) - math.sinh(b) * math.cos(b)
@@ -170,7 +172,8 @@ def _theodore() -> Stop:
         rows.append(row)
     # The paper's extension under its control law, and what swings on after the stop
     model = build(robot, AssumedModes(2))
-    law, path = Decoupling(100.0, 20.0), NAMED["extension"]
+    law = Decoupling(100.0, 20.0)
+    path = NAMED["extension"]
     words = (
         "The same robot turning half round while the beam slides out to its full reach, joints "
         "held to their paths by a controller. The joints stop on time; the tip swings on."

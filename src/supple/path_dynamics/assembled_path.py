@@ -36,9 +36,13 @@ class AssembledPath:
     """
 
     def __init__(self, path: Path, t: Array, near: Array) -> None:
-        self.path, self.t, self.near = path, t, near
-        self.periodic, self.duration = path.periodic, path.duration
-        self.breaks, self.seams = path.breaks, path.seams
+        self.path = path
+        self.t = t
+        self.near = near
+        self.periodic = path.periodic
+        self.duration = path.duration
+        self.breaks = path.breaks
+        self.seams = path.seams
 
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """Return the motion at times (B,), with where loops stand."""
@@ -63,7 +67,8 @@ def assembled_path(robot: Robot, path: Path) -> Path:
     Its knots are near to each other in all coordinates, and nearer where loops come to a singular
     pose. A path that meets one is refused.
     """
-    kind, first = architecture_of(robot), path(np.zeros(1))[0]
+    kind = architecture_of(robot)
+    first = path(np.zeros(1))[0]
     if first.shape[1] != len(kind.drives) or not kind.branch(first).x.shape[1]:
         return path
     edges = np.unique([0.0, *(t for t in path.breaks if 0 < t < path.duration), path.duration])
@@ -77,12 +82,14 @@ def assembled_path(robot: Robot, path: Path) -> Path:
             break
         t = np.sort(np.concatenate([t, (t[:-1] + t[1:])[far] / 2]))
         branch = _follow_path(robot, path, t)
-    x, clear = branch.x, branch.clearance
+    x = branch.x
+    clear = branch.clearance
     for _ in range(REFINEMENTS):
         k = int(np.argmin(clear))
         if clear[k] > SAFE_CLEARANCE:
             break
-        a, b = max(k - 1, 0), min(k + 1, len(t) - 1)
+        a = max(k - 1, 0)
+        b = min(k + 1, len(t) - 1)
         within = np.linspace(t[a], t[b], FIRST_KNOTS)
         branch = _follow_path(robot, path, within, x[a])
         t = np.concatenate([t[:a], within, t[b + 1 :]])
@@ -93,7 +100,8 @@ def assembled_path(robot: Robot, path: Path) -> Path:
 
 def _follow_path(robot: Robot, path: Path, t: Array, first: Array | None = None) -> Branch:
     """Where loops stand at times (K,) of a path, refused where they cannot be led."""
-    kind, theta = architecture_of(robot), path(t)[0]
+    kind = architecture_of(robot)
+    theta = path(t)[0]
     branch = kind.branch(theta, first)
     if branch.reached == len(t):
         return branch

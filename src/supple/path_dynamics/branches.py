@@ -207,5 +207,6 @@ def _group(
         reach = np.array(sorted(columns), np.int64)
         slots.append(BranchSegment(parent, meshes[i], links[i], inner[i], turns, reach))
     motors = len(kinds["motor"])
-    size, loose = at - motors, len(kinds["loose"])
+    size = at - motors
+    loose = len(kinds["loose"])
     return Group(np.array(branches), tuple(slots), motors, size, loose, starts)

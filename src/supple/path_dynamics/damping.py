@@ -109,7 +109,8 @@ class Rayleigh(MotionDamping):
 
         last = max(self.first, self.second)
         w = np.sqrt(eigh(K, M, eigvals_only=True, subset_by_index=(0, last - 1)))
-        a, b = w[self.first - 1], w[self.second - 1]
+        a = w[self.first - 1]
+        b = w[self.second - 1]
         beta = 2 * self.ratio / (a + b)
         return Proportional(beta * a * b, beta).law(M, K)
 

@@ -25,7 +25,9 @@ from .small_motion import Matrices, SmallMotion, State
 __all__ = ["MAX_MATRIX_UNKNOWNS", "EquationsAlongPath", "LoadInTime", "Path", "changes"]
 
 Array = NDArray[np.float64]
-PART_K, PART_MOTOR_K = 2, 7  # among M, C, K, F, tip, and M, C, K, F of the motors' rows
+# among M, C, K, F, tip, and M, C, K, F of the motors' rows
+PART_K = 2
+PART_MOTOR_K = 7
 SERIES_TOLERANCE = 1e-9  # of the largest entry: what a series may be off
 MAX_SERIES = 60  # series tried for one path; beyond them its equations are asked as they come
 CHUNK = 1_000_000  # numbers of one matrix in the steps worked out together
@@ -97,7 +99,10 @@ class EquationsAlongPath:
         law: Law | None,
         load: LoadInTime | None = None,
     ) -> None:
-        self.model, self.path, self.law, self.load = model, path, law, load
+        self.model = model
+        self.path = path
+        self.law = law
+        self.load = load
         self._shapes: list[tuple[int, ...]] = []
         self._left = MAX_SERIES
         end = path.duration
@@ -111,7 +116,8 @@ class EquationsAlongPath:
         spans = [(a, b) for a, b in pairwise(edges) if b > a]
         if many_seams:
             self._equations_at(np.zeros(1))
-            self.pieces, spans = [_Piece(a, b, None) for a, b in spans], []
+            self.pieces = [_Piece(a, b, None) for a, b in spans]
+            spans = []
         many = max(1, CHUNK // (SHORT_SERIES_TERMS * (3 * self.size**2 + 1)))
         while spans:
             failed = []
@@ -218,18 +224,23 @@ class EquationsAlongPath:
         nodes = np.concatenate([t, edges[~near & (edges > t[0]) & (edges < t[-1])]])
         owner = np.concatenate([np.arange(len(t)), np.full(len(nodes) - len(t), -1)])
         order = np.argsort(nodes, kind="stable")
-        nodes, owner = nodes[order], owner[order]
+        nodes = nodes[order]
+        owner = owner[order]
         spans = np.diff(nodes)
         counts = np.maximum(1, np.ceil(spans / h * (1 - 1e-9)).astype(int))
         each = np.repeat(spans / counts, counts)
         within = np.arange(len(each)) - np.repeat(np.cumsum(counts) - counts, counts)
         places = np.full(len(each), -1)
         places[np.cumsum(counts) - 1] = owner[1:]
-        starts, lengths, ends = np.repeat(nodes[:-1], counts) + within * each, each, places
-        out, N = np.empty((len(t), *x.shape)), self.size
+        starts = np.repeat(nodes[:-1], counts) + within * each
+        lengths = each
+        ends = places
+        out = np.empty((len(t), *x.shape))
+        N = self.size
         out[0] = x
         loaded = 1.0 if x.ndim == 1 else np.eye(x.shape[1])[-1]
-        chunk, large = max(4, CHUNK // max(1, 4 * N**2)), LargeSteps()
+        chunk = max(4, CHUNK // max(1, 4 * N**2))
+        large = LargeSteps()
         for first in range(0, len(starts), chunk):
             rows = slice(first, first + chunk)
             which, made = self._make_steps(starts[rows], lengths[rows], leaps)
@@ -329,7 +340,8 @@ def changes(along: EquationsAlongPath, t: Array, x: Array, other: Array, stop: f
     Over half of peak to peak of the motion, or of what is left after `stop`, displacements and
     rotations each; what is left counts where it is more than 1e-4 of the motion.
     """
-    tips, N = along.tips(t), along.size
+    tips = along.tips(t)
+    N = along.size
     one, two = ((tips @ y[:, :N, None])[..., 0] for y in (x, other))
     rows = [slice(None)]
     if t[-1] > stop:
@@ -352,7 +364,8 @@ def _series(values: Array, shapes: list[tuple[int, ...]]) -> Array | None:
     Each of M, C, K, F .. to its largest entry; M also bounds rounding. The motors' rows of K are
     what is left when springs are taken off, so that they are known to the rounding of K only.
     """
-    nodes, between = values[: -len(BETWEEN)], values[-len(BETWEEN) :]
+    nodes = values[: -len(BETWEEN)]
+    between = values[-len(BETWEEN) :]
     n = len(nodes)
     cuts = np.cumsum([0, *(int(np.prod(s)) for s in shapes)])
     parts = [slice(a, b) for a, b in pairwise(cuts)]

@@ -94,7 +94,8 @@ class Ked(Immutable, SmallMotion):
     @cached_property
     def motors(self) -> tuple[tuple[int, Array], ...]:
         """(segment, direction (6,)) of the motors that act on a root without a spring between."""
-        segments, found = self.structure.segments, []
+        segments = self.structure.segments
+        found = []
         names = [segment.name for segment in segments]
         for drive in architecture_of(self.robot).drives:
             if not drive.slides and drive.made.stiffness is None:
@@ -106,7 +107,8 @@ class Ked(Immutable, SmallMotion):
     @cached_property
     def inner(self) -> tuple[slice, ...]:
         """Where the elastic coordinates of each segment stand in y, after the springs."""
-        at, out = len(self.springs), []
+        at = len(self.springs)
+        out = []
         for part in self.meshes:
             out.append(slice(at, at + part.size))
             at += part.size
@@ -231,7 +233,8 @@ class Ked(Immutable, SmallMotion):
         Source: [Kuo2016], Eqs. (18), (59).
         """
         i = self.names.index(link)
-        part, R_LS = self.meshes[i], self.structure.segments[i].R_LS
+        part = self.meshes[i]
+        R_LS = self.structure.segments[i].R_LS
         x = fraction * part.L
         out = np.empty((len(y), 6))
         many = max(1, MOST_ROOTS // max(1, 6 * len(self.meshes) * self.size))
@@ -265,7 +268,8 @@ class Ked(Immutable, SmallMotion):
     def section(self, link: str, fraction: float, x: Array) -> Array:
         """Return how a section moves per unit y, (1, 6, N), link axes."""
         i = self.names.index(link)
-        part, R_LS = self.meshes[i], self.structure.segments[i].R_LS
+        part = self.meshes[i]
+        R_LS = self.structure.segments[i].R_LS
         out = np.zeros((1, 6, self.size))
         field_ = part.field([fraction * part.L])[0].reshape(2, 3, part.size)
         out[0, :, self.inner[i]] = (R_LS @ field_).reshape(6, part.size)

@@ -122,7 +122,9 @@ def carried_link(mesh: Mesh, root_mass: Array, tip_mass: Array) -> CarriedLink:
 
     # What each of the 16 constant matrices and 15 load vectors takes of a piece's translation
     # and rotation: (forms, pieces, 6, 6) and (vectors, pieces, 6)
-    m, r, J = np.array(masses), np.array(centres), np.array(J_each)
+    m = np.array(masses)
+    r = np.array(centres)
+    J = np.array(J_each)
     pieces = len(m)
     per_mass = m[:, None, None]
     J_columns = J.swapaxes(1, 2)  # J_columns[p, i] = J[p][:, i]
@@ -157,7 +159,10 @@ def carried_link(mesh: Mesh, root_mass: Array, tip_mass: Array) -> CarriedLink:
     stacked = H_all.reshape(6 * pieces, n)
     W = np.concatenate([of_M, of_C, of_A, of_E.reshape(9, pieces, 6, 6)])
     forms = stacked.T @ (W @ H_all).reshape(len(W), 6 * pieces, n)
-    M, C, A, E = forms[0], forms[1:4], forms[4:7], forms[7:].reshape(3, 3, n, n)
+    M = forms[0]
+    C = forms[1:4]
+    A = forms[4:7]
+    E = forms[7:].reshape(3, 3, n, n)
     of_a, of_dw = (stacked.T @ by.reshape(3, 6 * pieces).T for by in (by_a, by_dw))
     of_ww = (stacked.T @ by_ww.reshape(9, 6 * pieces).T).reshape(n, 3, 3)
 

@@ -50,7 +50,8 @@ class Carried:
 def taken_off(moving: MovingStructure, force: Array) -> Ends:
     """Return what closures with these forces, (B, rows), take off the ends they tie."""
     B, n = moving.structure.L.shape
-    wrench, form = np.zeros((B, n, 6)), np.zeros((B, n, 3, 3))
+    wrench = np.zeros((B, n, 6))
+    form = np.zeros((B, n, 3, 3))
     at = 0
     for closure in moving.closures:
         part = force[:, at : at + closure.rows_a.shape[1]]
@@ -71,7 +72,8 @@ def carried_loads(
 ) -> list[Carried]:
     """Return what each slot of a group carries."""
     tips = [slot.link.tip_load(*rate) for slot, rate in zip(group.slots, rates, strict=True)]
-    ends, forms = [wrench for wrench, _ in tips], [form for _, form in tips]
+    ends = [wrench for wrench, _ in tips]
+    forms = [form for _, form in tips]
     if closed is not None:
         for s in range(len(ends)):
             index = group.segments[:, s]

@@ -84,7 +84,8 @@ class PrescribedMotion:
             for b, branch in enumerate(group.segments)
             for s, i in enumerate(branch)
         }
-        B, count = self.moving.structure.size, sum(c.rows_a.shape[1] for c in self.moving.closures)
+        B = self.moving.structure.size
+        count = sum(c.rows_a.shape[1] for c in self.moving.closures)
         A_f, A_u = (jet_of(np.zeros((B, count, n))) for n in (self.loose, self.motors + self.size))
         at = 0
         for closure in self.moving.closures:
@@ -159,7 +160,9 @@ class PrescribedMotion:
             loads = self.loads
             out = (M, C, K)
             a, w, dw = rate
-            link, inner, reach = slot.link, slot.inner, slot.reach
+            link = slot.link
+            inner = slot.inner
+            reach = slot.reach
             C_e, K_e = link.turning(w, dw)
             K_e *= loads.centrifugal
             C_e *= loads.gyroscopic
@@ -188,7 +191,8 @@ class PrescribedMotion:
                 matrix[..., inner, inner] += form[..., 6:, 6:]
                 if not N:
                     continue
-                across, around = Jt @ form[..., :6, 6:], Jt @ rows[..., :6, :]
+                across = Jt @ form[..., :6, 6:]
+                around = Jt @ rows[..., :6, :]
                 for z, own in runs:
                     matrix[..., inner, z] += rows[..., 6:, own]
                     matrix[..., z, inner] += across[..., own, :]

@@ -72,7 +72,8 @@ def reduce_to_independent(
         loose.append(out)
     square = [np.empty((B, N, N)) for _ in range(3)]
     drive = [np.empty((B, d, N)) for _ in range(3)]
-    F, push = np.zeros((B, N)), np.zeros((B, d))
+    F = np.zeros((B, N))
+    push = np.zeros((B, d))
     for group, form in zip(groups, forms, strict=True):
         _rows(group, form, joint, loose, (drive, square))
         for kind, total in ((0, push), (1, F)):
@@ -94,7 +95,9 @@ def _rows(
     outs: tuple[Sequence[Array], Sequence[Array]],
 ) -> None:
     """Rows of a group's motors (into outs[0]) and y (outs[1]), columns y of all, of M, C, K."""
-    B, m, N = len(loose[0]), group.count, outs[1][0].shape[2]
+    B = len(loose[0])
+    m = group.count
+    N = outs[1][0].shape[2]
     d = joint.follow.shape[2] - N
 
     def lifted(rows: Array, kind: int) -> Array:
@@ -104,7 +107,8 @@ def _rows(
         return own.reshape(B, rows.shape[1], m, own.shape[2] // m).transpose(0, 2, 3, 1)
 
     for k in range(3):
-        terms, pairs = joint.terms(form, k), joint.pairs if k == 2 else ([], [])
+        terms = joint.terms(form, k)
+        pairs = joint.pairs if k == 2 else ([], [])
         both = [np.stack(rows, axis=1) for rows in pairs if rows]
         right = [_for_each(loose[k][:, :, d:], m)]
         right += [phi[:, group.all(2), d:].reshape(B, m, group.loose, N) for _, phi in terms]

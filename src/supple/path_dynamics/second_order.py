@@ -23,7 +23,8 @@ __all__ = ["WEIGHTS", "second_order", "turning_form"]
 Array = NDArray[np.float64]
 EPS = np.zeros((3, 3, 3))
 for _a, _b, _c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-    EPS[_a, _b, _c], EPS[_a, _c, _b] = 1.0, -1.0
+    EPS[_a, _b, _c] = 1.0
+    EPS[_a, _c, _b] = -1.0
 WEIGHTS = 30  # force, moment at the end; pull, its slope; turning of sections (3, 3); form (3, 3)
 
 
@@ -47,7 +48,8 @@ def second_order(mesh: Mesh) -> Array:
         return G
     x, weights = mesh.quadrature()
     field = np.concatenate([np.zeros((len(x), 6, 6)), mesh.field(x)], axis=2)
-    L, beam = mesh.L, mesh.beam.outside(mesh.L)
+    L = mesh.L
+    beam = mesh.beam.outside(mesh.L)
     inert = weights[:, None] * beam.inertias(x)
     # Curvatures of displacements are linear in place and field: sums over the mass come first
     for rows, mass in ((slice(6, 9), inert[:, 0]), (slice(9, 12), x * inert[:, 0])):
@@ -59,7 +61,8 @@ def second_order(mesh: Mesh) -> Array:
     G[12:21] = np.tensordot(inert[:, 3:], turned, axes=(0, 0)).reshape(9, n, n)
     # (P, 2, n): slopes v' and w' of the axis, shear included; the root's rotation is not
     slopes = np.zeros((len(x), 2, 6 + mesh.size))
-    along, Q = mesh.field(x), mesh.resultants(x)
+    along = mesh.field(x)
+    Q = mesh.resultants(x)
     shear = mesh.compliances(x)[:, 1:3, None]
     slopes[:, 0, 6:] = along[:, 5] + shear[:, 0] * Q[:, 1]
     slopes[:, 1, 6:] = -along[:, 4] + shear[:, 1] * Q[:, 2]
@@ -93,7 +96,9 @@ def _displacement_curvature(x: float, T: Array, u: Array) -> Array:
 def _rotation_curvature(T: Array, psi: Array) -> Array:
     """(.., 3, n, n): second derivatives of b for psi (.., 3, n)."""
     order = np.zeros((3, 3, 3))
-    order[0, 2, 1], order[1, 2, 0], order[2, 1, 0] = -0.5, 0.5, -0.5
+    order[0, 2, 1] = -0.5
+    order[1, 2, 0] = 0.5
+    order[2, 1, 0] = -0.5
     return _both(EPS / 2, T, psi) + _both(order, psi, psi)
 
 

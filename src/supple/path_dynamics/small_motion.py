@@ -154,5 +154,6 @@ def elastic_modes(M: Array, K: Array) -> tuple[Array, Array]:
         M[np.ix_(~free, ~free)] + M[np.ix_(~free, free)] @ along, K[np.ix_(~free, ~free)]
     )
     Psi = np.zeros((len(M), len(periods2)))
-    Psi[~free], Psi[free] = held, along @ held
+    Psi[~free] = held
+    Psi[free] = along @ held
     return periods2, Psi

@@ -68,9 +68,13 @@ def _roll_then_yaw(alpha: float, theta: float) -> tuple[float, float, float]:
     from math import asin, atan2, hypot
 
     # Rows of Rx(alpha) Rz(theta); Rz(yaw) Ry(pitch) Rx(roll) has -sin(pitch) at (3, 1).
-    r11, r21, r31 = cos(theta), cos(alpha) * sin(theta), sin(alpha) * sin(theta)
-    r32, r33 = sin(alpha) * cos(theta), cos(alpha)
-    r12, r22 = -sin(theta), cos(alpha) * cos(theta)
+    r11 = cos(theta)
+    r21 = cos(alpha) * sin(theta)
+    r31 = sin(alpha) * sin(theta)
+    r32 = sin(alpha) * cos(theta)
+    r33 = cos(alpha)
+    r12 = -sin(theta)
+    r22 = cos(alpha) * cos(theta)
     if hypot(r11, r21) < 1e-12:  # gimbal lock: roll is free, take it as zero
         return 0.0, asin(max(-1.0, min(1.0, -r31))), atan2(-r12, r22)
     return atan2(r32, r33), atan2(-r31, hypot(r11, r21)), atan2(r21, r11)

@@ -215,7 +215,9 @@ class Turn(NamedTuple):
     shifts: bool = False
 
 
-X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+X = (1.0, 0.0, 0.0)
+Y = (0.0, 1.0, 0.0)
+Z = (0.0, 0.0, 1.0)
 # Joints that turn about several axes, passive all of them: their coordinates as they are listed.
 TURNS: dict[str, tuple[Turn, ...]] = {
     "universal": (Turn(".1", Y, 0), Turn(".2", Z, 1)),

@@ -200,7 +200,8 @@ class JointedLink(Elastic, ABC):
 
     def out_of_plane(self, kind: str) -> list[str]:
         """Return what a planar arm or mechanism cannot have, a sentence each."""
-        joint, found = self.joint, []
+        joint = self.joint
+        found = []
         x, y, _ = unit_values(joint.axis or (0.0, 0.0, 1.0))
         if joint.type == "revolute" and math.hypot(x, y) > 1e-12:
             axis = list(joint.axis or ())

@@ -59,7 +59,8 @@ class MechanismRobot(Robot):
         for i in range(len(self.closures)):
             # What is wrong with one closure, a sentence each
             closure = self.closures[i]
-            names, wrong = [BASE, *self._names], []
+            names = [BASE, *self._names]
+            wrong = []
             for end in closure.ends:
                 if end.link not in names:
                     wrong.append(f"ends name '{end.link}', not among the links: {', '.join(names)}")
@@ -88,7 +89,8 @@ class MechanismRobot(Robot):
 
     def _link_problems(self, i: int) -> list[str]:
         """What is wrong with one link beside the others, a sentence each."""
-        link, joint = self.links[i], self.links[i].joint
+        link = self.links[i]
+        joint = self.links[i].joint
         earlier = [other.name for other in self.links[:i]]
         found = []
         if link.name == BASE:
@@ -117,7 +119,8 @@ class MechanismRobot(Robot):
                 told = f"{key} has {len(given)} values: this {joint.type} joint has {count}"
                 found.append(f"{told} coordinate{'s' * (count != 1)}; give one{or_all}")
         if joint.type == "prismatic" and "start" in joint.model_fields_set:
-            low, high = 0.0 if not link.rigid else -math.inf, link.length or 0.0
+            low = 0.0 if not link.rigid else -math.inf
+            high = link.length or 0.0
             if not low <= joint.start[0] <= high:
                 span = f"at most {high:g}" if link.rigid else f"from 0 to {high:g}"
                 found.append(

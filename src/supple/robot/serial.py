@@ -104,9 +104,11 @@ class SerialRobot(Robot):
             return link.joint.limits
         low, high = link.joint.limits or (-math.inf, math.inf)
         for other in self.jointed:
-            mimic, own = other.joint.mimic, other.joint.limits
+            mimic = other.joint.mimic
+            own = other.joint.limits
             if mimic is None or mimic.joint != link.name or own is None or not mimic.multiplier:
                 continue
             ends = sorted((end - mimic.offset) / mimic.multiplier for end in own)
-            low, high = max(low, ends[0]), min(high, ends[1])
+            low = max(low, ends[0])
+            high = min(high, ends[1])
         return None if math.isinf(low) else (low, high)

@@ -62,7 +62,8 @@ class MovingStructure:
     def transforms(self, i: NDArray[np.int64]) -> Jet:
         """T (B, m, 6, 6): motion of the parents' ends to motion of the roots of m segments."""
         j = np.array([self.structure.segments[k].parent for k in i])
-        R_A, R_B = self.R(j), self.R(i)
+        R_A = self.R(j)
+        R_B = self.R(i)
         end = self.p(j) + R_A[..., :1] * self.structure.L[:, j, None, None]
         offset = transpose(R_A) @ (self.p(i) - end)
         R_BA = transpose(R_B) @ R_A

@@ -181,9 +181,12 @@ class SegmentNumbers:
             if release is self.segments[i].releases[0]:
                 firsts[i] = k, release
         for i, release in self.floating:
-            times, led, n = 1.0, release, i
+            times = 1.0
+            led = release
+            n = i
             while led.follows is not None:  # one that follows may lead another
-                n, times = index[led.follows[0]], times * led.follows[1]
+                n = index[led.follows[0]]
+                times = times * led.follows[1]
                 led = self.segments[n].releases[0]
             if led is not release and n in firsts:
                 out[i].append((firsts[n][0], times, led, release))
@@ -193,7 +196,8 @@ class SegmentNumbers:
     def ties(self) -> Array:
         """(r, t): what each row takes of every release, zero in all, where some follow others."""
         each = [(s.name, r) for s in self.segments for r in s.releases]
-        names, columns = [name for name, _ in each], []
+        names = [name for name, _ in each]
+        columns = []
         for k, (_, release) in enumerate(each):
             if release.follows is not None:
                 column = np.zeros(len(each))
@@ -219,10 +223,8 @@ class SegmentNumbers:
     def of(cls, segments: tuple[Segment, ...], axes: tuple[int, ...]) -> SegmentNumbers:
         """Return those of segments on some axes."""
         keep = np.asarray(axes)
-        counts, releases = (
-            [len(s.releases) for s in segments],
-            [r for s in segments for r in s.releases],
-        )
+        counts = [len(s.releases) for s in segments]
+        releases = [r for s in segments for r in s.releases]
         # (1 or B, r, R + 3): directions, stiffness, rotor inertia, whether in series
         each = [r.toward(slice(None)) for r in releases]
         B = max((len(d) for d in each if d.ndim == 2), default=1)
@@ -314,7 +316,8 @@ class Structure:
         What closures hold by beams alone takes none away: their rank on the loose motions counts.
         """
         own = self.known_numbers
-        loose, B = sum(r.follows is None for _, r in own.floating), self.size
+        loose = sum(r.follows is None for _, r in own.floating)
+        B = self.size
         if not self.closures or not loose or not B:
             return np.full(B, loose, np.int64)
         ends = np.zeros((len(self.segments), B, 6, loose))
@@ -352,8 +355,10 @@ class Structure:
         """(B, n, 6, 6): motion of the parent's end (ground: base) to motion of the root."""
         B, n = self.L.shape
         # the ground comes first: its axes are the base's and its end is their origin
-        axes, ends = np.empty((B, n + 1, 3, 3)), np.zeros((B, n + 1, 3))
-        axes[:, 0], axes[:, 1:] = np.eye(3), self.R
+        axes = np.empty((B, n + 1, 3, 3))
+        ends = np.zeros((B, n + 1, 3))
+        axes[:, 0] = np.eye(3)
+        axes[:, 1:] = self.R
         ends[:, 1:] = self.p + self.L[..., None] * self.R[..., 0]
         parents = [segment.parent + 1 for segment in self.segments]
         R_A = axes[:, parents]
@@ -431,7 +436,8 @@ class Structure:
 
     def without(self, repeats: NDArray[np.bool_]) -> Structure:
         """Return the structure without some closure rows, (r,)."""
-        at, closures = 0, []
+        at = 0
+        closures = []
         for c in self.closures:
             keep = ~repeats[at : at + c.rows_a.shape[1]]
             at += len(keep)

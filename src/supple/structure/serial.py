@@ -31,8 +31,10 @@ def serial_structure(tree: Tree, theta: ArrayLike | None, joints: Joints) -> Str
     robot = cast("SerialRobot", tree.robot)
     given = serial.configuration(robot, theta)
     fixed = cached_for_robot(robot, ("segments", joints), _FixedArmParts.of, tree, joints)
-    placed, given = _SerialPlacement(robot, given.copy(), fixed), robot.joint_coordinates(given)
-    L, root = fixed.lengths(given), fixed.root
+    placed = _SerialPlacement(robot, given.copy(), fixed)
+    given = robot.joint_coordinates(given)
+    L = fixed.lengths(given)
+    root = fixed.root
     if fixed.sliding:
         root = np.repeat(root, len(L), axis=0)
         for i, _ in fixed.sliding:
@@ -78,7 +80,8 @@ class _SerialPlacement:
 
     def R(self) -> Array:
         """(B, n, 3, 3) segment axes."""
-        R, R_LS = self.placement.R, self.fixed.R_LS
+        R = self.placement.R
+        R_LS = self.fixed.R_LS
         return R @ R_LS if self.fixed.turned else R
 
     def p(self) -> Array:

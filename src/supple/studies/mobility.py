@@ -118,7 +118,8 @@ def mobility(
     tree = architecture_of(robot)
     if theta is None and position is None:
         place: dict[str, Any] = {"theta": None, "position": None, **tree.usual()}
-        theta, position = place["theta"], place["position"]
+        theta = place["theta"]
+        position = place["position"]
     asked = where(robot, theta, position)
     if not asked.single:
         raise SuppleError("mobility is of one pose: give theta (joints,), or one position")

@@ -509,7 +509,9 @@ def _fields(
 ) -> dict[str, Array]:
     """Stations, undeformed positions, motions in base axes, and strain energy per length."""
     x = np.linspace(0, 1, points) * structure.L[0][:, None]
-    states, energy, roots = [], [], []
+    states = []
+    energy = []
+    roots = []
     for i, segment in enumerate(structure.segments):
         beam = segment.beam.outside(float(structure.L[0, i]))
         inside, weights = beam_points(beam, 3)  # exact where uniform: moments are quadratic in x

@@ -272,7 +272,8 @@ def load_response(
         attributes = data.attrs
         if attributes["stiffening"] not in (0, 1):
             raise SuppleError(f"stiffening is {attributes['stiffening']!r:.40}: it must be 0 or 1")
-        blocks, ratio = json.loads(attributes["damping"]), attributes.get("modal_damping")
+        blocks = json.loads(attributes["damping"])
+        ratio = attributes.get("modal_damping")
         model = build(
             files.loads(attributes["robot"]),
             basis,

@@ -50,14 +50,17 @@ def assumed_shapes(
     for plane, (kind, (row, turn, sign)) in enumerate(PLANES.items()):
         if beam.deforms.EI[plane]:
             basis = _strain_basis((0.0, *beam.breaks, beam.L), 24 + 4 * count)
-            turned, moved = "once", "twice"
+            turned = "once"
+            moved = "twice"
             K = basis.gram(beam, 2 + plane, "zeroth")
             if beam.deforms.kGA[plane]:
-                turned, moved = "slope", "deflection"
+                turned = "slope"
+                moved = "deflection"
                 shear = basis.gram(beam, 4 + plane, "zeroth")
                 none = np.zeros_like(K)
                 K = np.block([[K, none], [none, shear]])
-            slope, deflection = basis.fields[turned], basis.fields[moved]
+            slope = basis.fields[turned]
+            deflection = basis.fields[moved]
             tip = np.stack([deflection[-1].sum(axis=1), slope[-1].sum(axis=1)])
             load = np.array([[end.mass, end.moment], [end.moment, end.about[2 - plane]]])
             M = basis.gram(beam, 0, moved) + tip.T @ load @ tip
@@ -158,7 +161,8 @@ class _Strains:
             value = beam.at([0.0])[0, column]
             return value * self._plain[name][0], value * self._plain[name][1]
         x, w = beam_points(beam, self.size + 2, self.breaks)
-        f, uniform = self.at(self.fields[name], x), isinstance(beam, Beam)
+        f = self.at(self.fields[name], x)
+        uniform = isinstance(beam, Beam)
         weight = w if uniform else w * beam.at(x)[:, column]
         found = (f * weight[:, None]).T @ f, weight @ f
         if not uniform:
@@ -169,7 +173,8 @@ class _Strains:
     def at(self, series: Array, x: Array) -> Array:
         """Return functions (e, k, terms) at x, (P, k)."""
         piece = np.clip(np.searchsorted(self.breaks, x, "right") - 1, 0, len(series) - 1)
-        a, b = self.breaks[piece], self.breaks[piece + 1]
+        a = self.breaks[piece]
+        b = self.breaks[piece + 1]
         basis = legendre.legvander((2 * x - a - b) / (b - a), series.shape[2] - 1)
         out = np.empty((len(x), series.shape[1]))
         for k in np.unique(piece):
@@ -181,7 +186,8 @@ class _Strains:
 def _strain_basis(places: tuple[float, ...], size: int) -> _Strains:
     """Orthonormal polynomials, `size` on each span, with their first and second integrals."""
     breaks = np.array(places)
-    e, lengths = len(breaks) - 1, np.diff(breaks)
+    e = len(breaks) - 1
+    lengths = np.diff(breaks)
     zeroth, once, twice = (np.zeros((e, e * size, size + 2)) for _ in range(3))
     for i, L in enumerate(lengths):
         own = slice(i * size, (i + 1) * size)
@@ -208,7 +214,8 @@ def _rod(beam: AnyBeam, kind: str, count: int, load: float) -> LinkShapes:
     count, size = (count, 24 + 4 * count) if inert else (1, 24 if beam.breaks else 1)
     basis = _strain_basis((0.0, *beam.breaks, beam.L), size)
     field = basis.once
-    K, tip = basis.gram(beam, soft, "zeroth"), field[-1].sum(axis=1)
+    K = basis.gram(beam, soft, "zeroth")
+    tip = field[-1].sum(axis=1)
     M = basis.gram(beam, heavy, "once") + load * np.outer(tip, tip)
     if inert:
         A = _lowest(M, K, count, beam.mass)
@@ -230,7 +237,8 @@ def _lowest(M: Array, K: Array, count: int, modal_mass: float) -> Array:
     """
     from scipy.linalg import eigh, solve_triangular
 
-    size, root = len(K), np.sqrt(np.diagonal(K))
+    size = len(K)
+    root = np.sqrt(np.diagonal(K))
     sizes = root[:, None] * root
     diagonal = np.count_nonzero(np.abs(K) > 1e-12 * sizes) == size  # that of a uniform beam is
     if diagonal:

@@ -111,7 +111,8 @@ class Mesh(OnBeam):
         lengths = np.diff(edges)
         share = lengths / self.L * self.n if self.L else np.full(1, float(self.n))
         each = np.maximum(np.rint(share).astype(int), 1)
-        begins, size = edges[:-1].tolist(), (lengths / each).tolist()
+        begins = edges[:-1].tolist()
+        size = (lengths / each).tolist()
         return tuple(zip(begins, each.tolist(), size, strict=True))
 
     @cached_property
@@ -142,7 +143,8 @@ class Mesh(OnBeam):
     def _collect(self, x: ArrayLike, rows: Literal["field", "resultants"]) -> Array:
         """Gather the parts' rows, component to (P, m_part), side by side."""
         x = np.atleast_1d(np.asarray(x, float))
-        out, at = np.zeros((len(x), 6, self.size)), 0
+        out = np.zeros((len(x), 6, self.size))
+        at = 0
         for part in self._parts:
             found = part.field(x) if rows == "field" else part.resultants(x)
             for component, values in found.items():
@@ -156,7 +158,8 @@ class Mesh(OnBeam):
         return tuple(self._make_parts())
 
     def _make_parts(self) -> Iterator[_Part]:
-        b, e = self.beam.outside(self.L), self.element
+        b = self.beam.outside(self.L)
+        e = self.element
         spans = [(x, n, l, k == len(self.spans)) for k, (x, n, l) in enumerate(self.spans, 1)]
         for plane, (v, psi, sign) in enumerate(PLANES.values()):
             for span in spans if b.deforms.EI[plane] else ():
@@ -319,7 +322,8 @@ class _Bending:
         )
         EI, kGA = self._columns
         # (EI psi')' / kGA, at most linear, from EI at both ends of each element
-        scale, out = 1 / middle[:, kGA], np.zeros((c.n, c.terms))
+        scale = 1 / middle[:, kGA]
+        out = np.zeros((c.n, c.terms))
         out[:, 0] = (far[:, EI] - near[:, EI]) / c.l * scale
         out[:, 1] = (far[:, EI] + near[:, EI]) / c.l * scale
         return -self.sign * out

@@ -127,7 +127,8 @@ class ShapesOnBeam(OnBeam):
     def resultants(self, x: ArrayLike) -> Array:
         """Return the forces and moments at x per unit w, (P, 6, m)."""
         at = self.start + np.atleast_1d(np.asarray(x, float))
-        value, strain = self.shapes.at(at), self.shapes.at(at, 1)
+        value = self.shapes.at(at)
+        strain = self.shapes.at(at, 1)
         strain[:, 1] -= value[:, 5]
         strain[:, 2] += value[:, 4]
         yields = self.compliances(x)

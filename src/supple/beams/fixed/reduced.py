@@ -58,12 +58,14 @@ def element_shapes(
     massless = any(deforms and not has for has, deforms in turns)
     if modes is None and not massless:
         return shapes
-    blocks, kinds = [], []
+    blocks = []
+    kinds = []
     for kind, rows in _ENDS.items():
         columns = np.array([j for j, name in enumerate(shapes.kinds) if name == kind], int)
         if len(columns):
             square = np.ix_(columns, columns)
-            M, K = net.mass[6:, 6:][square], net.stiffness[square]
+            M = net.mass[6:, 6:][square]
+            K = net.stiffness[square]
             end = net.end[list(rows)][:, columns]
             T = _with_mass(M, K, end) if massless else np.eye(len(columns))
             if modes is not None:

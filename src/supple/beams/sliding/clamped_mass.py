@@ -187,7 +187,8 @@ class ClampedMass(Clamped):
         Derivatives of expressions pass through it: after the first step beta is good to rounding,
         and the last one makes its derivative exact.
         """
-        t, out = self.stroke.at(l), []
+        t = self.stroke.at(l)
+        out = []
         for k in range(self.count):
             b = chebyshev_at(self.start[:, k], t)
             for _ in range(steps):

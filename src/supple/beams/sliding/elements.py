@@ -69,7 +69,8 @@ class SlidingElements(SlidingShapes):
     @cached_property
     def member(self) -> tuple[int, ...]:  # type: ignore[override]
         """Number of each shape among those of bending, or of twist."""
-        out, seen = [], {False: 0, True: 0}
+        out = []
+        seen = {False: 0, True: 0}
         for kind in self.kinds:
             twists = kind == "torsion"
             out.append(seen[twists])
@@ -91,7 +92,8 @@ class SlidingElements(SlidingShapes):
                 psi = sign * own.coefficients[:, turn, j]
                 F = width / 2 * legendre.legint(psi, lbnd=-1, axis=1)
                 F[1:, 0] += np.cumsum(F.sum(axis=1))[:-1]
-                sheared[:, row, j], bent[:, row, j] = bent[:, row, j] - F, F
+                sheared[:, row, j] = bent[:, row, j] - F
+                bent[:, row, j] = F
         return tuple(LinkShapes(own.breaks, part, own.kinds) for part in (bent, sheared))
 
     @cached_property
@@ -177,10 +179,12 @@ class SlidingElements(SlidingShapes):
         self, l: Scalar, eta: Rate, pairs: Pairs, beta: Beta = None
     ) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
         """Return shapes and their slopes, and the foreshortening of pairs, at one place."""
-        length, unit = variable(l), self.shapes.breaks / self.beam.L
+        length = variable(l)
+        unit = self.shapes.breaks / self.beam.L
         rows = [ROWS[kind][0] for kind in self.kinds]
         shares = [_power(length, self.beam.L, 0, s) for s in range(3)]
-        moved, slopes = [], []
+        moved = []
+        slopes = []
         for layer in self.layers:
             series = np.moveaxis(layer.coefficients[:, rows, range(len(rows))], -1, 1)
             f = [piecewise(eta.value, unit, series, d) for d in range(4)]
@@ -199,7 +203,8 @@ class SlidingElements(SlidingShapes):
         to = (np.arange(terms) + 0.5)[:, None] * legendre.legvander(t, terms - 1).T
         own, parts = layered_shortening(self.layers, lambda one: foreshortening(one, x))
         named = [(self.member[a], self.member[b]) for a, b in own]
-        at, short = [named.index(pair) for pair in pairs], []
+        at = [named.index(pair) for pair in pairs]
+        short = []
         for moves in parts:
             phi = (self.beam.L * moves[:, 0]).reshape(len(unit) - 1, terms, -1)
             series = np.einsum("ng,pgm->pnm", to * w, phi)
@@ -209,17 +214,20 @@ class SlidingElements(SlidingShapes):
 
     def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
         """Return the rates of stretch, twist, psi_y and psi_z along x, (4, k), at a fraction."""
-        L, out = self.beam.L, [[0.0] * self.count for _ in range(4)]
+        L = self.beam.L
+        out = [[0.0] * self.count for _ in range(4)]
         slope = self.shapes.at(eta * L, 1)[0]
         for j, kind in enumerate(self.kinds):
-            turn, bends = ROWS[kind][1], kind in PLANES
+            turn = ROWS[kind][1]
+            bends = kind in PLANES
             value = float(slope[turn, j]) * (L * L if bends else L)
             out[max(turn - 2, 0)][j] = value / (l * l) if bends else value / l
         return out
 
     def shapes_at(self, l: float) -> LinkShapes:
         """Return the shapes at a free length."""
-        ratio, own = self.beam.L / l, self.layers[0].coefficients.copy()
+        ratio = self.beam.L / l
+        own = self.layers[0].coefficients.copy()
         own[:, 4:] *= ratio
         for layer in self.layers[1:]:
             own[:, :3] += ratio**2 * layer.coefficients[:, :3]
@@ -233,7 +241,8 @@ class SlidingElements(SlidingShapes):
         A plain Euler-Bernoulli beam without one has frequencies that go as 1/l^2 and masses as l:
         its matrix is that at the whole length, times L/l.
         """
-        zeta, factor = ratios[0] if ratios else 0.0, self.beam.L / l
+        zeta = ratios[0] if ratios else 0.0
+        factor = self.beam.L / l
         plain = len(self.layers) == 1 and all(kind in PLANES for kind in self.kinds)
         plain = plain and self.end == EndLoad()
         if isinstance(self.beam, Beam) and not plain:
@@ -376,7 +385,8 @@ def _stiffness(
     own: SlidingElements, table: dict[str, Any], l: Scalar, power: int
 ) -> list[list[Rate]]:
     """Integrals of EI F''^2/l^3, with kGA (L/l)^4 G'^2/l, of EA or GJ F'^2/l; over EI, EA or GJ."""
-    length, out = variable(l), []
+    length = variable(l)
+    out = []
     sheared = _power(length, own.beam.L, 1, 2)
     for i, k in enumerate(table["planes"].tolist()):
         by = 1.0 / (length * length * length) if power == 3 and k else 1.0 / length

@@ -71,7 +71,8 @@ def integrals(
     key = (velocity, len(other), None if beta is None else len(roots), stiffening, start)
 
     def write(at: list[Scalar], other: list[Scalar], roots: list[Scalar]) -> SlideIntegrals:
-        own, given = other[0] if other else None, None if beta is None else roots
+        own = other[0] if other else None
+        given = None if beta is None else roots
         return _integrals(shapes, at[0], velocity, own, given, stiffening, start)
 
     found: SlideIntegrals
@@ -102,7 +103,8 @@ def _integrals(
     start: float | None,
 ) -> SlideIntegrals:
     """The integrals, written out."""
-    beam, found = shapes.unit, shapes.families(l, velocity, held, beta, start)
+    beam = shapes.unit
+    found = shapes.families(l, velocity, held, beta, start)
     mass, first, second, about = shapes.rod(l, start)
     pairs = shapes.pairs if stiffening else ()
     functions = sorted({(shapes.member[j], shapes.member[n]) for j, n in pairs})
@@ -143,11 +145,13 @@ def spot_fields(
     shapes: SlidingShapes, l: Scalar, spot: Spot, beta: Beta = None, stiffening: bool = False
 ) -> tuple[Scalar, Matrix, Matrix]:
     """Return x, N (3, 3 kz + 1) and Psi (3, 3 kz) of a section; arguments as of `integrals`."""
-    roots, pairs = [] if beta is None else list(beta), shapes.pairs if stiffening else ()
+    roots = [] if beta is None else list(beta)
+    pairs = shapes.pairs if stiffening else ()
     functions = sorted({(shapes.member[j], shapes.member[n]) for j, n in pairs})
 
     def write(at: list[Scalar], roots: list[Scalar]) -> tuple[Matrix, Matrix]:
-        length, given = at[0], None if beta is None else roots
+        length = at[0]
+        given = None if beta is None else roots
         eta = spot.at / variable(length) if spot.held else place(spot.at, length)
         found = shapes.spot(length, eta, tuple(functions), given)
         N, Psi = _section(shapes, pairs, functions, *found)
@@ -176,7 +180,8 @@ def _section(
 
     `values`: each shape and its slope in x; `short`: the foreshortening of `functions`.
     """
-    width, member = shapes.count + len(pairs), shapes.member
+    width = shapes.count + len(pairs)
+    member = shapes.member
     six: Matrix = [[0.0] * (3 * width + 1) for _ in range(6)]
     moved: list[tuple[int, int, Rate]] = []
     for j, (kind, (value, slope)) in enumerate(zip(shapes.kinds, values, strict=True)):
@@ -219,7 +224,9 @@ class _Wide:
         each = enumerate(zip(self.shapes.kinds, self.shapes.member, strict=True))
         out = [(j, i, False) for j, (kind, i) in each if ROWS[kind][0] == component]
         if not component and self.short is not None:
-            place, member, k = self.short.pairs.index, self.shapes.member, self.shapes.count
+            place = self.short.pairs.index
+            member = self.shapes.member
+            k = self.shapes.count
             for p, (j, n) in enumerate(self.pairs):
                 out.append((k + p, place((member[j], member[n])), True))
         return out
@@ -236,7 +243,8 @@ class _Wide:
 
     def products(self, a: int, b: int, density: float) -> Matrix:
         """Integrals of density times products of two components, (3 kz + 1, 3 kz + 1)."""
-        width, scale = self.width, density * self.l
+        width = self.width
+        scale = density * self.l
         out: Matrix = [[0.0] * (3 * width + 1) for _ in range(3 * width + 1)]
         short: Any = self.short
         for (j, i, one), (n, m, other) in product(self._moving(a), self._moving(b)):
@@ -273,7 +281,8 @@ class _Wide:
         """Add integrals of the rotary inertia times products of rotations to those of twist."""
         found: Any = self.bending.turning
         for a in range(2) if found is not None else ():
-            scale, own = self.shapes.unit.rI[1 - a] * self.l, self._turning(4 + a)
+            scale = self.shapes.unit.rI[1 - a] * self.l
+            own = self._turning(4 + a)
             for (j, i, _), (n, m, _) in product(own, own):
                 for d, e in product(range(3), range(3)):
                     value = found[0][d][e][i][m]
@@ -282,8 +291,10 @@ class _Wide:
 
     def stiffness(self) -> list[list[Rate]]:
         """(k, k) Rates; shapes of different kinds do not work on one another."""
-        kinds, member = self.shapes.kinds, self.shapes.member
-        zero, beam = Rate(0.0), self.shapes.unit
+        kinds = self.shapes.kinds
+        member = self.shapes.member
+        zero = Rate(0.0)
+        beam = self.shapes.unit
         modulus = {"xy": beam.EI[0], "xz": beam.EI[1], "axial": beam.EA, "torsion": beam.GJ}
         return [
             [

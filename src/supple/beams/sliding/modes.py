@@ -233,7 +233,8 @@ class SlidingModes(SlidingShapes):
         twists = []
         for k in self.twist.rates(l):
             length = variable(l)
-            s, c = k.sin(), k.cos()
+            s = k.sin()
+            c = k.cos()
             modal = length * (0.5 - s * c / (2.0 * k)) + self.twist.lam * (s * s)
             scale = (length * ratio / modal).sqrt()
             modal = modal * scale * scale
@@ -282,9 +283,11 @@ class SlidingModes(SlidingShapes):
 
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
         """Return displacements and rotations (.., 6, k) at fractions of free lengths."""
-        l, eta = np.asarray(l, float), np.asarray(eta, float)
+        l = np.asarray(l, float)
+        eta = np.asarray(eta, float)
         out = np.zeros((*np.broadcast_shapes(l.shape, eta.shape), 6, self.count))
-        modes, twists = self.bends(l), self._twists(l)
+        modes = self.bends(l)
+        twists = self._twists(l)
         for j, (kind, i) in enumerate(zip(self.kinds, self.member, strict=True)):
             row, turn, sign = ROWS[kind]
             one = twists[i] if kind == "torsion" else modes[i]
@@ -306,7 +309,9 @@ class SlidingModes(SlidingShapes):
         self, l: Scalar, eta: Rate, pairs: Pairs, beta: Beta = None
     ) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
         """Return shapes and their slopes, and the foreshortening of pairs, at one place."""
-        bends, twists, length = self.bends(l, beta), self._twists(l), variable(l)
+        bends = self.bends(l, beta)
+        twists = self._twists(l)
+        length = variable(l)
         out = []
         for kind, i in zip(self.kinds, self.member, strict=True):
             if kind == "torsion":
@@ -319,7 +324,8 @@ class SlidingModes(SlidingShapes):
     def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
         """Return the rates of stretch, twist, psi_y and psi_z along x, (4, k), at a fraction."""
         out: Matrix = [[0.0] * self.count for _ in range(4)]
-        bends, twists = self.bends(l), self._twists(l)
+        bends = self.bends(l)
+        twists = self._twists(l)
         for j, (kind, i) in enumerate(zip(self.kinds, self.member, strict=True)):
             if kind == "torsion":
                 one = twists[i]

@@ -93,12 +93,14 @@ class Rate:
 
     def sin(self) -> Rate:
         """sin x."""
-        s, c = call("sin", self.value), call("cos", self.value)
+        s = call("sin", self.value)
+        c = call("cos", self.value)
         return self.of(s, c, -s)
 
     def cos(self) -> Rate:
         """cos x."""
-        s, c = call("sin", self.value), call("cos", self.value)
+        s = call("sin", self.value)
+        c = call("cos", self.value)
         return self.of(c, -s, -c)
 
     def exp(self) -> Rate:

@@ -45,7 +45,8 @@ class Recipe:
         """Return the answer at these arguments, groups of scalars as they were when written."""
         import casadi as ca
 
-        flat, values = [x for group in arguments for x in group], None
+        flat = [x for group in arguments for x in group]
+        values = None
         if any(isinstance(x, Node) for x in flat):
             values = record_function(self.function, flat)
             assert values is not None
@@ -113,7 +114,8 @@ class Lookup:
             line[j::degree][:pieces] += points[:, :, j]
         line[degree:-1:degree] /= 2  # where two pieces meet
         knots = [0.0, *np.repeat(np.arange(pieces + 1.0), degree).tolist(), float(pieces)]
-        x, which = ca.MX.sym("x"), ca.MX.sym("which")
+        x = ca.MX.sym("x")
+        which = ca.MX.sym("which")
         options = {"lookup_mode": ["binary"]}
         spline = ca.bspline(x, ca.DM(line.ravel()), [knots], [degree], rows, options)
         return ca.Function("table", [x, which], [spline], {"never_inline": True})

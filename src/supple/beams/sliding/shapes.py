@@ -242,7 +242,9 @@ class SlidingShapes(ABC):
             about = [x * out[0] for x in (beam.rIp, beam.rI[1], beam.rI[0])]
             return beam.m * out[0], beam.m * out[1], beam.m * out[2], about
         if isinstance(beam, Beam):
-            m, first, second = beam.m * beam.L, beam.m * beam.L**2 / 2, beam.m * beam.L**3 / 3
+            m = beam.m * beam.L
+            first = beam.m * beam.L**2 / 2
+            second = beam.m * beam.L**3 / 3
             about = [beam.rIp * beam.L, beam.rI[1] * beam.L, beam.rI[0] * beam.L]
         else:
             s, w = beam_points(beam, 3)

@@ -55,8 +55,12 @@ class ClampedMassShape:
 
     def slopes(self, eta: Rate | float) -> tuple[Rate, Rate]:
         """Return the first and second derivative along eta, at fixed eta or one that moves."""
-        y, a = self.b * eta, self.a
-        s, c, up, down = y.sin(), y.cos(), a[2] * (y - self.b).exp(), a[3] * (-y).exp()
+        y = self.b * eta
+        a = self.a
+        s = y.sin()
+        c = y.cos()
+        up = a[2] * (y - self.b).exp()
+        down = a[3] * (-y).exp()
         first = a[1] * c - a[0] * s + up - down
         return self.b * first, self.b * self.b * (up + down - a[0] * c - a[1] * s)
 
@@ -73,7 +77,8 @@ def running_points(rate: float) -> tuple[Array, Array, Array]:
     t, w = legendre.leggauss(n)
     unit = np.eye(n)
     running = [legendre.legint(row, lbnd=-1) for row in unit]
-    V, below = legendre.legvander(t, n - 1), np.stack([legendre.legval(t, c) for c in running], 1)
+    V = legendre.legvander(t, n - 1)
+    below = np.stack([legendre.legval(t, c) for c in running], 1)
     return (t + 1) / 2, w / 2, below @ np.linalg.inv(V) / 2
 
 
@@ -243,7 +248,8 @@ def short_table(
     """Return the table of a foreshortening, or None when series of this degree do not settle."""
     t = chebyshev.chebpts1(degree + 1)
     l = stroke.lengths(t)
-    found, out = at(l), []
+    found = at(l)
+    out = []
     for name, d, e, p, r in _entries(len(found.pairs), functions):
         if name == "tip":
             entry = getattr(found.tip[p], ("value", "first", "second")[d])

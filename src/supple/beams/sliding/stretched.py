@@ -63,7 +63,8 @@ class _Rule:
 def _rule(
     beam: AnyBeam, shapes: LinkShapes, points: int, degree: int, start: float | None
 ) -> _Rule:
-    L, first = beam.L, (start or 0.0) * beam.L
+    L = beam.L
+    first = (start or 0.0) * beam.L
     inner = shapes.breaks[shapes.breaks > first]
     breaks = np.append(first, inner)
     varies = isinstance(beam, VaryingBeam)
@@ -95,7 +96,8 @@ def _at_material_points(f: Sequence[Array], rule: _Rule, L: float, p: int) -> _C
         left * f[1] - p * f[0],
         left**2 * f[2] - 2 * (p + 1) * left * f[1] + p * (p + 1) * f[0],
     ]
-    n, e = len(rule.x), len(rule.edges)
+    n = len(rule.x)
+    e = len(rule.edges)
     below, above = ([each[a : a + e].copy() for each in every] for a in (n, n + e))
     if rule.hub:
         for each in below:
@@ -203,10 +205,13 @@ def short_tables(
     beam: AnyBeam, layers: tuple[LinkShapes, ...], start: float | None
 ) -> dict[str, Any]:
     """Return the integrals of phi = l F, the foreshortening of pairs of shapes of bending."""
-    L, degree, kinds = beam.L, layers[0].degree, layers[0].kinds
+    L = beam.L
+    degree = layers[0].degree
+    kinds = layers[0].kinds
     rule = _rule(beam, layers[0], 2 * degree + 2, 4 * degree, start)
     columns = [j for j, kind in enumerate(kinds) if kind != "torsion"]
-    rows, x = [ROWS[kinds[j]][0] for j in columns], _places(rule)
+    rows = [ROWS[kinds[j]][0] for j in columns]
+    x = _places(rule)
     each = [[one.at(x, d)[:, rows, columns] * L**d for d in range(3)] for one in layers]
     N = [_at_material_points(part, rule, L, 2 * s) for s, part in enumerate(each)]
     pairs, phi = layered_shortening(layers, lambda one: _foreshortening_pairs(one, np.append(x, L)))
@@ -214,7 +219,8 @@ def short_tables(
         _at_material_points([f[:-1] for f in part], rule, L, 1 + 2 * s)
         for s, part in enumerate(phi)
     ]
-    eta, at = (rule.x / L)[:, None], (rule.edges / L)[:, None]
+    eta = (rule.x / L)[:, None]
+    at = (rule.edges / L)[:, None]
     return {
         "pairs": [(columns.index(a), columns.index(b)) for a, b in pairs],
         "gram": _products(F, F, rule),
@@ -264,7 +270,8 @@ def moments_of(l: Scalar, table: dict[str, Any], column: int) -> WeightedMoments
     rule: _Rule = table["rule"]
     if rule.moving is None:
         return None
-    found, beam = rule.moving.moments(column, rule.degree + 1, l), rule.moving.beam
+    found = rule.moving.moments(column, rule.degree + 1, l)
+    beam = rule.moving.beam
     places = [beam.L - l + x / beam.L * l for x in rule.edges.tolist()]
     if symbolic(l):
         breaks, series = rule.moving.series

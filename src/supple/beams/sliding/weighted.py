@@ -86,7 +86,8 @@ class MovingWeights:
 
         key = column, count
         if key not in self._functions:
-            x, out = ca.SX.sym("l"), []
+            x = ca.SX.sym("l")
+            out = []
             for a, b in zip(self.pieces[:-1].tolist(), self.pieces[1:].tolist(), strict=True):
                 mu = ca.SX.zeros(count)
                 for start, stop, series in self._panels:

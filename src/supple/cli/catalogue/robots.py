@@ -72,7 +72,8 @@ def check(
         print_json({"file": file, "valid": False, "faults": list(faults)})
         raise typer.Exit(2) from None
     place = configuration_arguments(robot, at, position) if (at, position) != (None, None) else {}
-    seen, found = ask(robot, worst=worst, **place), _summary(robot)
+    seen = ask(robot, worst=worst, **place)
+    found = _summary(robot)
     if json:
         engineer = {
             "configuration": seen.theta,

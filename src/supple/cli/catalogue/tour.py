@@ -27,7 +27,8 @@ def tour(out: Out = "tour", json: Json = False) -> None:
     from ...view.page.tour import save_tour
 
     check_page(make_folder(out) / "index.html")  # before anything is computed
-    start, visited = time.perf_counter(), []
+    start = time.perf_counter()
+    visited = []
     for name in stops():
         say(f"computing {name} ...", err=True)
         visited += list(visit((name,)))
@@ -58,6 +59,7 @@ def tour(out: Out = "tour", json: Json = False) -> None:
         ]
         print_json({"page": str(page.resolve()), "stops": stops_told}, rows=rows)
         return
-    seconds, size = time.perf_counter() - start, page.stat().st_size / 1e3
+    seconds = time.perf_counter() - start
+    size = page.stat().st_size / 1e3
     say(f"\nFour robots in {seconds:.0f} s. The page to look at ({size:.0f} kB):")
     say(f"  {page.resolve().as_uri()}")

@@ -111,7 +111,8 @@ def sweep(
         from ...files.disk import partial_place
 
         if not found.attrs["computed"]:
-            plot, save = None, None
+            plot = None
+            save = None
         plot, save = (place and str(partial_place(place)) for place in (plot, save))
     _write(found, save, plot)
     if not found.attrs["computed"] and not json:

@@ -198,7 +198,8 @@ def _tell(found: ShapedMove, json: bool) -> None:
     rows: list[tuple[str, ...]] = []
     for k, own in enumerate(found.frequency_hz):
         for j, name in enumerate(found.joint_names):
-            before, after = found.residual_before[k, j], found.residual_after[k, j]
+            before = found.residual_before[k, j]
+            after = found.residual_after[k, j]
             share = f"{100 * after / before:.3g} %" if after > 1e-5 * before else "< 0.001 %"
             travel = float(abs(found.before.positions[:, j] - found.before.positions[0, j]).max())
             if before < 1e-9 * travel or not travel:

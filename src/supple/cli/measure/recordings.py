@@ -239,7 +239,8 @@ def calibrate(
     )
     say(f"Recommended: {found.recommended} at {found.shaper.frequency_hz:.4g} Hz; {found.reason}.")
     if found.robot is not None:
-        low, high = min(found.schedule_hz), max(found.schedule_hz)
+        low = min(found.schedule_hz)
+        high = max(found.schedule_hz)
         say(
             f"It is mode {found.mode} of {found.robot.name}, {found.ratio:.4g} times what the file "
             f"says; over its poses {low:.4g} to {high:.4g} Hz."
@@ -248,7 +249,8 @@ def calibrate(
             say(f"Written: {out}")
             say(f"Next: supple shape MOVE.csv --robot {out} --shaper {found.recommended}")
     else:
-        f, z = found.shaper.frequency_hz, found.damping_ratio
+        f = found.shaper.frequency_hz
+        z = found.damping_ratio
         say(
             f"Next: supple shape MOVE.csv --frequency {f:.4g} --damping {z:.3g} --shaper "
             f"{found.recommended}"

@@ -80,7 +80,8 @@ def response(
     where = configuration_arguments(robot, at, position)
     try:  # such as 0:100:401
         low, high, count = frequency.split(":")
-        ends, points = (float(low), float(high)), int(count)
+        ends = (float(low), float(high))
+        points = int(count)
     except ValueError:
         raise SuppleError(
             f"--frequency {frequency}: write FROM:TO:COUNT, such as 0:100:401"

@@ -69,7 +69,8 @@ def statics(
     robot = files.load(file)
     if gravity is not None:
         robot = robot.with_("gravity", numbers(gravity, "--gravity", 3))
-    where, by = configuration_arguments(robot, at, position), architecture_of(robot).asked_by
+    where = configuration_arguments(robot, at, position)
+    by = architecture_of(robot).asked_by
     load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
     found = ask(robot, force=load[0], moment=load[1], outputs=parse_outputs(outputs), **where)
     if plot is not None:

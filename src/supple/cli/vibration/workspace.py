@@ -130,7 +130,8 @@ def _parse_frequency(text: str) -> float:
     factor = 2 * math.pi
     for unit, value in (("rad/s", 1.0), ("hz", 2 * math.pi)):
         if word.endswith(unit):
-            word, factor = word.removesuffix(unit), value
+            word = word.removesuffix(unit)
+            factor = value
             break
     try:
         found = float(word) * factor
@@ -166,7 +167,8 @@ def _readable_coordinates(found: WorkspaceMap | JointMap, values: Any) -> tuple[
 
 def _print(robot: Robot, found: WorkspaceMap | JointMap, bound: float | None) -> None:
     (low, least), (high, most) = found.lowest, found.highest
-    inside, total = int(found.reachable.sum()), found.reachable.size
+    inside = int(found.reachable.sum())
+    total = found.reachable.size
     grid = " x ".join(str(len(axis)) for axis in found.axes.values())
     plane, _ = plane_of(robot)
     say(f"{plain(robot.name)}: lowest natural frequency{plane} on a grid of {grid} poses,")

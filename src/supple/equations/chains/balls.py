@@ -138,7 +138,8 @@ class Ball(NamedTuple):
 def _axes(angles: Vector) -> list[Vector]:
     """Axes of roll, pitch and yaw in mounted axes, per unit rate."""
     _, pitch, yaw = angles
-    c, s = cos(yaw), sin(yaw)
+    c = cos(yaw)
+    s = sin(yaw)
     down = mul(-1.0, sin(pitch))
     return [
         [mul(c, cos(pitch)), mul(s, cos(pitch)), down],
@@ -161,12 +162,14 @@ def _rotation_vector(ball: Ball, angles: Vector) -> tuple[Vector, Scalar]:
     near: Scalar = 0.0  # phi / sin phi
     rise: Scalar = 0.0  # (1 - (1 - u) phi / sin phi) / u
     for term, drop in zip(reversed(SERIES), reversed(DROPS), strict=True):
-        near, rise = add(mul(near, u), term), add(mul(rise, u), drop)
+        near = add(mul(near, u), term)
+        rise = add(mul(rise, u), drop)
     ca = math if isinstance(u, float) else casadi()
     squared = dot(skew, skew)  # 4 sin^2 phi: near a half turn 1 - u has no digits left
     sine = ca.sqrt((max if ca is math else ca.fmax)(squared, 1e-60)) / 2
     phi = ca.atan2(sine, 1 - 2 * u)
-    small, large = near, phi / sine
+    small = near
+    large = phi / sine
     bent = rise / (4 * near**2 * (1 - u)), (1 - large * (1 - u)) / phi**2
     if ca is math:
         return scale(0.5 * (small if u < NEAR else large), skew), bent[u >= NEAR]

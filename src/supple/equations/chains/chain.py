@@ -162,7 +162,8 @@ class Chain:
             for size in sizes:
                 kept = [k for k in range(whole, whole + size) if k not in self.followers]
                 part.append(tuple(range(start, start + len(kept))))
-                whole, start = whole + size, start + len(kept)
+                whole = whole + size
+                start = start + len(kept)
         return parts
 
     @property
@@ -275,7 +276,8 @@ class Chain:
 
         A rigid carriage may stand at zero and below, unless something sits along it.
         """
-        link, whole = self.links[i], self.links[i].inv.length
+        link = self.links[i]
+        whole = self.links[i].inv.length
         least = -math.inf if link.shapes is None else SHORTEST_FREE_FRACTION * whole
         return max([least, *(x * (1 - 1e-12) for x, *_ in link.stations)]), whole * (1 + 1e-12)
 
@@ -340,7 +342,8 @@ def check_lengths(chain: Chain, q: Array) -> None:
     """Raise a SuppleError unless every free length in q lies on its beam."""
     for i, at in chain.lengths_at.items():
         free, (least, most) = q[..., at], chain.stroke(i)
-        low, high = float(free.min(initial=most)), float(free.max(initial=least))
+        low = float(free.min(initial=most))
+        high = float(free.max(initial=least))
         if low < least or high > most:
             span = f"between {least:g} m and" if math.isfinite(least) else "at most at"
             raise SuppleError(
@@ -415,7 +418,8 @@ def distal_loads(structure: Structure) -> tuple[EndLoad, ...]:
         shared = structure.segments[closure.b].tip_mass[0, 0] / len(structure.closures)
         beyond[closure.a] += np.diag([shared] * 3 + [0.0] * 3)
     for i in reversed(range(n)):
-        L, segment = structure.L[0, i], structure.segments[i]
+        L = structure.L[0, i]
+        segment = structure.segments[i]
         if segment.parent < 0:
             continue
         to_end = np.eye(6)

@@ -70,7 +70,8 @@ Frames = list[tuple[Vector, list[Vector], LinkPose]]
 
 def numbers(link: ChainLink) -> LinkNumbers:
     """Return a link's numbers as nested lists; rounding noise of constant rotations is dropped."""
-    inv, clean = link.inv, _clean
+    inv = link.inv
+    clean = _clean
     return LinkNumbers(
         R_PM=clean(link.R_PM),
         p_PM=clean(link.p_PM),
@@ -153,7 +154,8 @@ def _bodies(
             R_PS = _clean(np.array(R_PM) @ R_MS.T)
             mounted = replace(_TURN, R_PM=R_PS, p_PM=p_PM, parent=body, carrier=section)
             bodies.append(support_numbers(support, mounted))
-            body, section = len(bodies) - 1, 0
+            body = len(bodies) - 1
+            section = 0
             R_PM = _clean(R_MS)
             p_PM = [0.0] * 3
         for axis in part.leading:
@@ -161,7 +163,8 @@ def _bodies(
                 _TURN, R_PM=R_PM, p_PM=p_PM, axis=_clean(axis), parent=body, carrier=section
             )
             bodies.append(turn)
-            body, section = len(bodies) - 1, 0
+            body = len(bodies) - 1
+            section = 0
             R_PM = identity(3)
             p_PM = [0.0] * 3
         bodies.append(replace(link, R_PM=R_PM, p_PM=p_PM, parent=body, carrier=section))
@@ -450,7 +453,8 @@ class ChainEquations(Equations):
             out = sub(out, dot(wrench[:3], place))
             if not wrench[5]:
                 continue
-            n, k = body, section
+            n = body
+            k = section
             while n >= 0:
                 axis = links[n].axis
                 angle = poses[n].sections[k].angles[2]
@@ -474,7 +478,8 @@ class ChainEquations(Equations):
             out = sub(out, dot(g, moment))
         for link, (p, R, pose) in zip(links, self.frames(q), strict=True):
             beam = vadd([link.first, 0.0, 0.0], matvec(link.P, pose.z))
-            root, tip = link.root_mass, link.tip_mass
+            root = link.root_mass
+            tip = link.tip_mass
             moment = vadd(beam, first_moment(root), scale(tip[0][0], pose.arm))
             moment = vadd(moment, matvec(pose.turn, first_moment(tip)))
             mass = total([link.mass, root[0][0], tip[0][0]])

@@ -38,7 +38,8 @@ class Part:
     @cached_property
     def symbolic_form(self) -> tuple[Any, ChainEquations, Frames]:
         """Symbols of its coordinates, the laws with numbers of sliding links there, and frames."""
-        ca, chain = casadi(), self.laws.chain
+        ca = casadi()
+        chain = self.laws.chain
         z = ca.SX.sym("z", chain.size)
         x = ca.vertsplit(z)
         own = [[x[place] for place in chain.own(i)] for i in range(len(chain.links))]
@@ -137,7 +138,9 @@ class Limb:
 
     def forces(self, name: str, z: Any, zd: Any, zdd: Any, g: Any, wrench: Any = None) -> Any:
         """Return inverse, or loaded with a wrench (6,) on its tip, on its own coordinates."""
-        ca, at, back = casadi(), list(self.places), self.turn.T
+        ca = casadi()
+        at = list(self.places)
+        back = self.turn.T
         given = [z[at], zd[at], zdd[at], ca.mtimes(back, g)]
         if wrench is not None:
             given.append(ca.vertcat(ca.mtimes(back, wrench[:3]), ca.mtimes(back, wrench[3:])))
@@ -145,7 +148,8 @@ class Limb:
 
     def slopes(self, k: int, z: Any, zd: Any, zdd: Any, g: Any) -> Any:
         """Return how inverse changes with its own coordinates, or with their rates, k = 1."""
-        ca, at = casadi(), list(self.places)
+        ca = casadi()
+        at = list(self.places)
         made = self.part.slope("inverse", k)
         return made(z[at], zd[at], zdd[at], ca.mtimes(self.turn.T, g))
 
@@ -195,7 +199,8 @@ def limbs_of(laws: ChainEquations) -> tuple[Limb, ...]:
     out = []
     for root, inside in members.items():
         # A chain of its own, in the axes of its root
-        first, tip = chain.links[root], chain.tip % len(chain.links)
+        first = chain.links[root]
+        tip = chain.tip % len(chain.links)
         links = [replace(first, parent=-1, carrier=0, R_PM=np.eye(3), p_PM=np.zeros(3))]
         for i in inside[1:]:
             before = chain.links[i].parent

@@ -89,7 +89,8 @@ def root_moments(chain: Chain, q: Array, link: str) -> Array:
     """Return the bending moments (.., 2) at a link's root for states (.., N), in x-y and x-z."""
     i = chain.index(link)
     # EI times the curvature (2,) at a link's root, from its own coordinates
-    part, rows = chain.links[i], []
+    part = chain.links[i]
+    rows = []
     stiff = np.where(np.isfinite(part.EI), part.EI, 0.0)
     for x in q.reshape(-1, chain.size):
         own = x[chain.own(i)]

@@ -61,7 +61,8 @@ class Slider:
 
         With `start` they are those of its beam alone, beyond that fraction of the free length.
         """
-        at, shapes = self._inside(l), self.shapes
+        at = self._inside(l)
+        shapes = self.shapes
         found = integrals(shapes, at, self.velocity, held, self.beta, self.stiffening, start)
         names = ("mass", "first", "second", "P", "X", "G", "J", "JPsi", "PsiJPsi")
         own: dict[str, Any] = {name: getattr(found, name) for name in (*names, "N_end", "Psi_end")}
@@ -128,7 +129,8 @@ class Slider:
 
         Source: [Theodore1997], Eq. (34), whose prismatic row lacks the first.
         """
-        l, eta = p[0], p[1:]
+        l = p[0]
+        eta = p[1:]
         if not eta:
             return [0.0]
         K = self.stiffness(l)
@@ -148,7 +150,9 @@ class Slider:
         m is the modal mass, so that the law does not depend on how shapes are scaled along l; at
         constant length it is 2 zeta omega m etad.
         """
-        l, eta, etad = p[0], p[1:], pd[1:]
+        l = p[0]
+        eta = p[1:]
+        etad = pd[1:]
         if not any(self.ratios):
             return [0.0] * len(p)
         found = self._bending(l)
@@ -221,9 +225,11 @@ def given_beta(
     chain: Chain, links: list[LinkNumbers | Slider], beta: Vector
 ) -> list[LinkNumbers | Slider]:
     """Return the links with beta of those that slide as given, in the order of `newton_beta`."""
-    out, start = list(links), 0
+    out = list(links)
+    start = 0
     for i in chain.sliding:
-        slider, slide = out[i], chain.links[i].slide
+        slider = out[i]
+        slide = chain.links[i].slide
         if isinstance(slider, Slider) and isinstance(slide, SlidingModes):
             stop = start + sum(law.count for law in slide.laws)
             out[i] = replace(slider, beta=tuple(beta[start:stop]))

@@ -93,7 +93,8 @@ def bearing_of(
     if bearing is None:
         return None, spring, None
     joint, (columns, K) = link.joint, bearing.soft(planar)
-    where, whole = f"links.{link.name}.joint.bearing", _support(columns, K, R_MS)
+    where = f"links.{link.name}.joint.bearing"
+    whole = _support(columns, K, R_MS)
     if joint.type in TURNS and not planar and columns[3:].any():
         still, felt = _under_turns(link, columns, K, R_MS)
         return still, spring, felt

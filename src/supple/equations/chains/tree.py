@@ -62,7 +62,8 @@ def tree_chain(
     made: list[tuple[tuple[Any, ...], tuple[Shaped, SlidingShapes | None]]] = []
     links = []
     for i, link in enumerate(robot.links):
-        beam, load = link_beam(robot, link), loads[i] if loads else EndLoad()
+        beam = link_beam(robot, link)
+        load = loads[i] if loads else EndLoad()
         slide: SlidingShapes | None = None
         if basis is not None:
             check_link(tree, link)
@@ -123,13 +124,17 @@ def _link(
     slide: SlidingShapes | None,
     stiffening: bool,
 ) -> ChainLink:
-    link, joint, parent = robot.links[i], robot.links[i].joint, robot.parents[i]
-    R_LS, beam = section_axes(robot, link), link_beam(robot, link)
+    link = robot.links[i]
+    joint = robot.links[i].joint
+    parent = robot.parents[i]
+    R_LS = section_axes(robot, link)
+    beam = link_beam(robot, link)
     shapes, inv = shaped
     R_SL_before = section_axes(robot, robot.links[parent]).T if parent >= 0 else np.eye(3)
     mass = root_mass(link, beam, np.array([beam.L]), R_LS)[0]
     if slide is not None:
-        mass, hub = np.zeros((6, 6)), joint.hub
+        mass = np.zeros((6, 6))
+        hub = joint.hub
         if hub is not None and sections[parent, link.at]:  # along its parent: it stands at the root
             mass = turn(body_mass(hub.mass, hub.com, hub.tensor(tuple(joint.direction))), R_LS)
     places = sorted((k, at) for (j, at), k in sections.items() if j == i and k)
@@ -145,7 +150,8 @@ def _link(
     axes = [unit(turns[k].axis) for k in order if joint.type != "free"]
     if bearing is not None and bearing.is_universal_cross:
         # between the two of a universal joint its bearing turns the cross
-        axes, order = [axes[0], unit(tuple(np.cross(axes[0], axes[1]))), axes[1]], [0, -1, 1]
+        axes = [axes[0], unit(tuple(np.cross(axes[0], axes[1]))), axes[1]]
+        order = [0, -1, 1]
     turned = [R_LS.T @ axis for axis in axes]
     led = [k for k, one in enumerate(robot.links) if joint.mimic and one.name == joint.mimic.joint]
     return ChainLink(
@@ -190,6 +196,7 @@ def passive_values(robot: MechanismRobot, word: str) -> list[float]:
     out: list[float] = []
     for link in robot.links:
         if not link.joint.driven:
-            count, given = robot.freedoms(link), getattr(link.joint, word)
+            count = robot.freedoms(link)
+            given = getattr(link.joint, word)
             out += list(given) * count if len(given) == 1 else list(given[:count])
     return out

@@ -62,7 +62,8 @@ def closure_ends(
     Constant-velocity ones are read from the `unbent` robot, where there is a closed form of it:
     their first frame is turned with its link as the second one stands there.
     """
-    sections, base = sections_of(robot), base_frame(chain, z)
+    sections = sections_of(robot)
+    base = base_frame(chain, z)
     there = unbent.coordinates(casadi().vertcat(*z[: len(chain.motors)])) if unbent else []
     out = []
     for loop, closure in zip(loops_of(robot), robot.closures, strict=True):
@@ -87,7 +88,8 @@ def rows_between(tied: ClosedPair) -> list[Scalar]:
     Where it holds the place in all directions they are the base's.
     """
     loop, (a, b) = tied.loop, tied.ends
-    back, gap = transpose(a[1]), vadd(b[0], negate(a[0]))
+    back = transpose(a[1])
+    gap = vadd(b[0], negate(a[0]))
     if loop.rod:
         return [sub(casadi().sqrt(dot(gap, gap)), tied.length)]
     place = gap if loop.E.shape[1] == 3 else matvec(back, gap)

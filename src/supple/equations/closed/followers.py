@@ -45,7 +45,8 @@ class DependentCoordinates:
     """
 
     def __init__(self, ties: ClosureEquations, rounds: int = 1) -> None:
-        self.ties, self.rounds = ties, rounds
+        self.ties = ties
+        self.rounds = rounds
 
     @property
     def closures(self) -> dict[str, Any]:

@@ -66,10 +66,14 @@ class Loops(ClosureEquations):
         unbent: Unbent | None = None,
     ) -> None:
         chain = laws.chain
-        self.robot, self.laws, self.rows, self.unbent = robot, laws, rows, unbent
+        self.robot = robot
+        self.laws = laws
+        self.rows = rows
+        self.unbent = unbent
         self.name, self.motors = robot.name, len(chain.motors)
         self.gravity = np.asarray(chain.gravity, float)
-        self.followers, self.assembled = followers, z
+        self.followers = followers
+        self.assembled = z
         self.kept = tuple(k for k in range(chain.size) if k not in followers)
         self.named = tuple(chain.names[k] for k in followers)
 
@@ -90,7 +94,9 @@ class Loops(ClosureEquations):
 
     def led_from(self, x: Array) -> Loops:
         """Return the same, other poses reached from a whole configuration (n + rods,), unbent."""
-        m, chain, z = lower(self.robot), self.laws.chain, self.assembled.copy()
+        m = lower(self.robot)
+        chain = self.laws.chain
+        z = self.assembled.copy()
         z[: self.motors] = x[m.driven]
         z[[k for places in chain.passive for k in places]] = x[m.joints.passive]
         found = copy(self)
@@ -112,12 +118,10 @@ class Loops(ClosureEquations):
         What is not small calls the functions of its limbs, where those sum them up.
         """
         ca = casadi()
-        laws, z, limbs, n = (
-            self.laws,
-            self.symbolic_tree.z,
-            self.symbolic_tree.limbs,
-            self.laws.chain.size,
-        )
+        laws = self.laws
+        z = self.symbolic_tree.z
+        limbs = self.symbolic_tree.limbs
+        n = self.laws.chain.size
         moving = [limb for limb in limbs if limb.places]
         summed = name in ("inverse", "loaded", "mass", "energies")
         kind = ca.MX if summed and not self.small else ca.SX
@@ -189,7 +193,9 @@ class Loops(ClosureEquations):
 
         Else in steps from the assembled pose, q's motors taken to their nearest turn.
         """
-        ca, n, m = casadi(), len(self.kept), len(self.followers)
+        ca = casadi()
+        n = len(self.kept)
+        m = len(self.followers)
         part = DependentCoordinates(self).closures
         if self.unbent is not None:
             q = ca.MX.sym("q", n)
@@ -206,7 +212,8 @@ class Loops(ClosureEquations):
         for _ in range(2):
             moved = moved - part["solve"](there, part["c"](at, moved))
         step = ca.Function("step", [ca.vertcat(q, w), dq], ca.cse([ca.vertcat(at, moved)]))
-        first, follow = self.assembled[list(self.kept)], self.assembled[list(self.followers)]
+        first = self.assembled[list(self.kept)]
+        follow = self.assembled[list(self.followers)]
         gap = ca.MX.sym("gap", n)
         walks = []
         for count in STEPS:
@@ -222,7 +229,8 @@ class Loops(ClosureEquations):
         )
         given = ca.MX.sym("q", n)
         off = given - first
-        chain, turns = self.laws.chain, np.zeros(self.laws.chain.size)
+        chain = self.laws.chain
+        turns = np.zeros(self.laws.chain.size)
         for i, place in chain.theta.items():
             if chain.links[i].axis is not None:
                 turns[place] = 2 * np.pi
@@ -322,11 +330,13 @@ def assembled_tree(tree: Tree, basis: Basis, stiffening: bool) -> AssembledTree:
     chain = tree_chain(tree, basis, loads, stiffening)
     z = np.concatenate([z, np.zeros(chain.size - len(z))])
     places = tuple(k for part in chain.passive for k in part)
-    K, rest = np.zeros((chain.size,) * 2), z.copy()
+    K = np.zeros((chain.size,) * 2)
+    rest = z.copy()
     balls: list[Ball | SprungTurns] = []
     k = 0
     for i, (link, part) in enumerate(zip(robot.links, chain.links, strict=True)):
-        joint, count = link.joint, robot.freedoms(link)
+        joint = link.joint
+        count = robot.freedoms(link)
         if joint.driven or joint.type == "fixed":
             continue
         own = places[k : k + count]
@@ -351,11 +361,13 @@ def unbent_assembly(m: Tree, basis: Basis) -> tuple[Array, tuple[EndLoad, ...]]:
     The loads are those at `at`; or there, with links of open trees that slide and have no start out
     to their ends, as those of an arm.
     """
-    robot, stiff = m.form, tree_chain(m)
+    robot = m.form
+    stiff = tree_chain(m)
     laws = laws_of(stiff, np.zeros((stiff.size,) * 2))
     starts = [link.joint.start[0] for link in robot.links if link.joint.driven]
     starts += [closure.length or 0.0 for closure in robot.closures if closure.motor]
-    z, loose = np.zeros(stiff.size), [k for part in stiff.passive for k in part]
+    z = np.zeros(stiff.size)
+    loose = [k for part in stiff.passive for k in part]
     z[: len(starts)], z[loose] = starts, passive_values(robot, "start")
     for k, j, times, offset in mimics(stiff):
         z[k] = times * z[j] + offset
@@ -364,7 +376,8 @@ def unbent_assembly(m: Tree, basis: Basis) -> tuple[Array, tuple[EndLoad, ...]]:
         if reason[0]:
             raise SuppleError(f"{robot.name} at its start: {reason[0]}")
         z[loose] = x[0, m.joints.passive]
-    out, whole = z.copy(), outstretched(robot)
+    out = z.copy()
+    whole = outstretched(robot)
     for i, place in stiff.lengths_at.items():
         link = robot.links[i]
         if link.joint.driven and not (robot.closures or "start" in link.joint.model_fields_set):
@@ -426,9 +439,12 @@ def _end_loads(
         heavy[i] = heavy[i] + turn(own[i], np.array(R, float).T) + _shift_mass(beyond[i], arm)
         if link.parent is None or link.parent < 0:
             continue
-        up, whole, off = link.parent, heavy[i], np.array(p, float) - np.array(ends[link.parent])
+        up = link.parent
+        whole = heavy[i]
+        off = np.array(p, float) - np.array(ends[link.parent])
         if link.passive and link.mimic is None:
-            whole, off = np.diag([whole[0, 0]] * 3 + [0.0] * 3), np.zeros(3)
+            whole = np.diag([whole[0, 0]] * 3 + [0.0] * 3)
+            off = np.zeros(3)
         if link.carrier:
             heavy[up] = heavy[up] + _shift_mass(whole, np.array(p, float) - np.array(frames[up][0]))
         else:
@@ -476,7 +492,8 @@ def loops_of(
     springs += [*(k for _, at in chain.supports.values() for k in at)]
     rows: list[int] = []
     followers: list[int] = []
-    rest, S = list(range(len(J))), J.copy()
+    rest = list(range(len(J)))
+    S = J.copy()
     for columns in (passive, bent, springs):
         if not columns or not rest:
             continue

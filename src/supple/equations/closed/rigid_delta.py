@@ -49,12 +49,14 @@ def delta_bodies(robot: DeltaRobot, masses: Masses = "uniform") -> DeltaBodies:
     if masses not in ("uniform", "paper"):
         raise SuppleError(f"masses is '{masses}': it must be uniform or paper")
     rods = 2 if robot.lower.rods == "parallelogram" else 1
-    upper, lower = _link_mass(robot, robot.upper), rods * _link_mass(robot, robot.lower)
+    upper = _link_mass(robot, robot.upper)
+    lower = rods * _link_mass(robot, robot.lower)
     bodies = [robot.platform.body] + ([robot.payload] if robot.payload is not None else [])
     platform: Array = np.sum([body_mass(b.mass, b.com, b.tensor()) for b in bodies], axis=0)
     if masses == "uniform":
         return DeltaBodies(upper, lower, platform)
-    m2, L1 = lower[0, 0], robot.upper.length or 0.0
+    m2 = lower[0, 0]
+    L1 = robot.upper.length or 0.0
     elbow = body_mass(m2, (L1, 0.0, 0.0), np.zeros((3, 3)))
     wrists = np.diag([3 * m2] * 3 + [0.0] * 3)
     return DeltaBodies(upper + elbow, np.zeros((6, 6)), platform + wrists)
@@ -204,7 +206,9 @@ def wrench(mass: Array, frames: Frames, gravity: Array) -> Array:
     """
     w, dw, _, a = frames.local()
     a = a - np.einsum("...ji,j->...i", frames.R, gravity)
-    m, s, inertia = mass[0, 0], first_moment(mass), mass[3:, 3:]
+    m = mass[0, 0]
+    s = first_moment(mass)
+    inertia = mass[3:, 3:]
     force = m * a + np.cross(dw, s) + np.cross(w, np.cross(w, s))
     moment = np.cross(s, a) + dw @ inertia.T + np.cross(w, w @ inertia.T)
     return np.concatenate([force, moment], axis=-1)

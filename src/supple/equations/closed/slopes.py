@@ -43,9 +43,14 @@ def force_slopes(forces: TreeForces, at: TreeRates, force: Any) -> list[Any]:
 
     Of the tip p_q (3, N), its axes by q (9, N), column after column, and these themselves.
     """
-    loops, tree = forces.loops, forces.tree
-    ca, here, lost = casadi(), _Pose(loops, at), tree("lost")
-    n, m, places = len(loops.kept), len(loops.followers), here.places
+    loops = forces.loops
+    tree = forces.tree
+    ca = casadi()
+    here = _Pose(loops, at)
+    lost = tree("lost")
+    n = len(loops.kept)
+    m = len(loops.followers)
+    places = here.places
     moved = (at.z, at.zd, at.zdd, loops.gravity)
     by_z, by_zd = (
         here.blocks([limb.slopes(k, *moved) for limb in here.limbs]) + slope(lost, k)(at.z, at.zd)
@@ -54,16 +59,20 @@ def force_slopes(forces: TreeForces, at: TreeRates, force: Any) -> list[Any]:
     for name in forces.at_rest:
         by_z += slope(tree(name), 0)(at.z)
     M = tree("mass")(at.z)[places, places]
-    zd, zdd, N = at.zd[places], at.zdd[places], here.N
+    zd = at.zd[places]
+    zdd = at.zdd[places]
+    N = here.N
     J = [part.rows(at, zd) for part in here.parts]
     G = [part.rows(at, zdd) + part.rows(at, zd, True) for part in here.parts]
-    own, slow = M[:, n:], by_zd[places, places]
+    own = M[:, n:]
+    slow = by_zd[places, places]
     wd = here.solve_dependent(here.times(J, N))
     turns = here.times(G, N) + 2 * here.times(J, ca.vertcat(ca.MX(n, n), wd))
     change = here.force_slopes(force, by_z) + ca.mtimes(slow[:, n:], wd)
     change += ca.mtimes(own, here.solve_dependent(turns))
     rate = ca.mtimes(slow, N) + 2 * ca.mtimes(own, wd)
-    tip, z = tree("tip"), ca.MX.sym("z", n + m)
+    tip = tree("tip")
+    z = ca.MX.sym("z", n + m)
     axes = ca.Function("axes", [z], [ca.vec(tip(z)[1])])
     return [
         *(ca.mtimes(N.T, x) for x in (change, rate, ca.mtimes(M, N))),
@@ -74,8 +83,10 @@ def force_slopes(forces: TreeForces, at: TreeRates, force: Any) -> list[Any]:
 
 def rest_slopes(forces: TreeForces, at: TreeRates) -> list[Any]:
     """Return r_q and r_q' of a robot that stands still: of weight, bending, springs and damping."""
-    loops, tree = forces.loops, forces.tree
-    ca, here = casadi(), _Pose(loops, at)
+    loops = forces.loops
+    tree = forces.tree
+    ca = casadi()
+    here = _Pose(loops, at)
     force = sum((tree(name)(at.z) for name in forces.at_rest), 0 * at.z)
     for limb in here.limbs:
         rows = ca.DM.eye(force.numel())[:, list(limb.places)]
@@ -109,9 +120,13 @@ class _Closure:
 
 def _closures(loops: Loops) -> list[_Closure]:
     """Every closure of loops, its second and third derivatives in symbols."""
-    ca, n, m = casadi(), len(loops.kept), len(loops.followers)
-    q, w = ca.SX.sym("q", n), ca.SX.sym("w", m)
-    c, both = DependentCoordinates(loops).closures["c"](q, w), ca.vertcat(q, w)
+    ca = casadi()
+    n = len(loops.kept)
+    m = len(loops.followers)
+    q = ca.SX.sym("q", n)
+    w = ca.SX.sym("w", m)
+    c = DependentCoordinates(loops).closures["c"](q, w)
+    both = ca.vertcat(q, w)
     touched = np.array(ca.DM(ca.jacobian_sparsity(c, both), 1.0)) != 0
     sizes = [len(rows) for rows in loops.symbolic_tree.rows]
     owner = np.repeat(np.arange(len(sizes)), sizes)[list(loops.rows)]
@@ -119,7 +134,9 @@ def _closures(loops: Loops) -> list[_Closure]:
     for closure in np.unique(owner):
         own = np.flatnonzero(owner == closure).tolist()
         on = np.flatnonzero(touched[own].any(axis=0)).tolist()
-        x, part, y = both[on], c[own], ca.SX.sym("y", len(own))
+        x = both[on]
+        part = c[own]
+        y = ca.SX.sym("y", len(own))
         d = ca.SX.sym("d", len(on))
         moved = ca.jtimes(part, x, d)
         made = {
@@ -136,7 +153,8 @@ class _Pose:
     """What the closures do to slopes at a pose: N = dz/dq, z as [q; w], and matrices over rows."""
 
     def __init__(self, loops: Loops, at: TreeRates) -> None:
-        self.loops, self.at = loops, at
+        self.loops = loops
+        self.at = at
         self.places = [*loops.kept, *loops.followers]
         self.limbs = [limb for limb in loops.symbolic_tree.limbs if limb.places]
         if "closures by parts" not in loops.function_cache:
@@ -145,7 +163,8 @@ class _Pose:
 
     def blocks(self, each: list[Any]) -> Any:
         """Matrices (own, own) of limbs side by side, over z."""
-        ca, held = casadi(), [k for limb in self.limbs for k in limb.places]
+        ca = casadi()
+        held = [k for limb in self.limbs for k in limb.places]
         rods = [k for k in range(len(self.places)) if k not in held]
         order = np.argsort(held + rods).tolist()
         return ca.diagcat(*each, ca.MX(len(rods), len(rods)))[order, order]
@@ -172,7 +191,9 @@ class _Pose:
 
     def force_slopes(self, force: Any, by_z: Any) -> Any:
         """(f_z - H) N with H = sum lambda_i c_i,zz."""
-        ca, at, solved = casadi(), self.at, DependentCoordinates(self.loops).closures
+        ca = casadi()
+        at = self.at
+        solved = DependentCoordinates(self.loops).closures
         felt = solved["turned"](at.factors, force[list(self.loops.followers)])
         out = ca.mtimes(by_z[self.places, self.places], self.N)
         for part in self.parts:

@@ -30,7 +30,8 @@ def _parts(tree: Tree) -> list[int] | None:
 
 def part_basis(basis: Basis, tree: Tree) -> Basis:
     """Return a basis whose lists have one entry for every link, given one for every part."""
-    which, parts = _parts(tree), list(tree.parts())
+    which = _parts(tree)
+    parts = list(tree.parts())
     if which is None:
         return basis
     changes: dict[str, Any] = {}

@@ -43,7 +43,8 @@ class Unbent:
         """Return the second frame of a closure seen from the first one's link, (3, 3)."""
         ways = []  # links of both ends up to the base, then less those that are in both
         for end in loop.ends:
-            way, i = [], end
+            way = []
+            i = end
             while i >= 0:
                 way.append(i)
                 i = self.tree.parents[i]
@@ -70,14 +71,17 @@ def unbent_delta(posed: Tree) -> Unbent:
     """
     ca = casadi()
     robot = cast("DeltaRobot", posed.robot)
-    theta, tree = ca.SX.sym("theta", 3), posed.joints
-    L1, L2 = robot.upper.length or 0.0, robot.lower.length or 0.0
+    theta = ca.SX.sym("theta", 3)
+    tree = posed.joints
+    L1 = robot.upper.length or 0.0
+    L2 = robot.lower.length or 0.0
     r = robot.base_radius - robot.platform.radius
     axes = [ca.DM(R) for R in delta.leg_axes(robot)]
     elbows = [ca.vertcat(r + L1 * ca.cos(a), 0.0, -L1 * ca.sin(a)) for a in ca.vertsplit(theta)]
     C = [ca.mtimes(R, e) for R, e in zip(axes, elbows, strict=True)]
     # The lower point at L2 from three points; where there is none, the nearest to it
-    a, b = C[1] - C[0], C[2] - C[0]
+    a = C[1] - C[0]
+    b = C[2] - C[0]
     n = ca.cross(a, b)
     area2 = ca.dot(n, n)
     middle = ca.cross(ca.dot(a, a) * b - ca.dot(b, b) * a, n) / (2 * area2)

@@ -53,14 +53,16 @@ LEARNED = (
 # c (s,), a (s, s), b (s,) of the collocation at Gauss's points in 0..1
 _X, _WEIGHTS = legendre.leggauss(STAGES)
 _POWERS = np.arange(1, STAGES + 1)
-C, B = (1 + _X) / 2, _WEIGHTS / 2
+C = (1 + _X) / 2
+B = _WEIGHTS / 2
 A = C[:, None] ** _POWERS / _POWERS @ np.linalg.inv(np.vander(C, increasing=True))
 TWICE = A @ A
 TABLEAU = np.concatenate([C, A.ravel(), TWICE.ravel()])
 _VALUES, _VECTORS = np.linalg.eig(A)
 _PAIRS = np.flatnonzero(_VALUES.imag > 0)  # the other half is conjugate
 EIGENVALUES = _VALUES[_PAIRS]
-_TO, _BACK = np.linalg.inv(_VECTORS)[_PAIRS], 2 * _VECTORS.T[_PAIRS]
+_TO = np.linalg.inv(_VECTORS)[_PAIRS]
+_BACK = 2 * _VECTORS.T[_PAIRS]
 SPLIT = np.ascontiguousarray(np.stack([_TO.real, _TO.imag, _BACK.real, _BACK.imag], axis=1))
 THROUGH = np.linalg.inv(np.vander(C, increasing=True))  # coefficients of the polynomial of values
 AHEAD = (1 + C)[:, None] ** np.arange(STAGES)  # powers at the nodes of a step as long, after it
@@ -92,7 +94,9 @@ class CollocationSteps(System):
         self._before: Array | None = None
         self._cut = self._halved = 0  # how often steps are halved, and how many of them were
         self._patience = PATIENCE
-        self._excess, self._fewest = 0, MOST  # iterations that a matrix costs by being old
+        # iterations that a matrix costs by being old
+        self._excess = 0
+        self._fewest = MOST
         self._here = self.near.copy()
         self._followers = self._still()
         self._x, self._out, self._how = self.equations.residual.rows(STAGES)
@@ -102,7 +106,8 @@ class CollocationSteps(System):
     def forget(self) -> None:
         """Start anew: accelerations jump here."""
         self._before, self._followers = None, self._still()
-        self._cut, self._patience = 0, PATIENCE
+        self._cut = 0
+        self._patience = PATIENCE
 
     def _still(self) -> Array:
         """Coefficients of followers that stay where they are."""
@@ -119,7 +124,8 @@ class CollocationSteps(System):
         if not depth and self._cut:
             self._halved += 1
             if self._halved > self._patience:
-                self._halved, self._cut = 0, self._cut - 1
+                self._halved = 0
+                self._cut = self._cut - 1
         if depth >= self._cut and abs(h - self._h) > 1e-9 * h:
             self._inverse = self._parts = None
         for renewed in (0, 1) if depth >= self._cut else ():  # the matrix at hand, or a new one
@@ -127,15 +133,19 @@ class CollocationSteps(System):
             if found is not None:
                 return found
         if depth >= self._cut:
-            self._cut, self._halved, self._patience = depth + 1, 0, 2 * self._patience
+            self._cut = depth + 1
+            self._halved = 0
+            self._patience = 2 * self._patience
         if depth == HALVINGS:
             hint = ", or keep away from singular poses" if self.model.functions.not_finite else ""
             raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller step{hint}")
-        at, work = np.append(C, 1 - 1e-9) * h / 2, 0.0
+        at = np.append(C, 1 - 1e-9) * h / 2
+        work = 0.0
         for begin in (t, t + h / 2):
             parts = self.plan.inputs(begin + at)
             *now, done = self.step(begin, h / 2, start, parts, depth + 1)
-            start, work = (now[0], now[1]), work + done
+            start = (now[0], now[1])
+            work = work + done
         return *start, work
 
     def _iterated(
@@ -143,10 +153,12 @@ class CollocationSteps(System):
     ) -> tuple[Array, Array, float] | None:
         """The state after a step and the work done, or nothing where it does not converge."""
         (q, qd), n, k, width = start, len(start[0]), self.k, u.shape[1]
-        acc, near = self._x[:, 2 * n : 3 * n], self._x[:, 3 * n + width :]
+        acc = self._x[:, 2 * n : 3 * n]
+        near = self._x[:, 3 * n + width :]
         self._x[:, 3 * n : 3 * n + width] = u[:-1]
         # accelerations and followers by the polynomials of the last step
-        acc[:], near[:] = 0.0, self._here
+        acc[:] = 0.0
+        near[:] = self._here
         if self._before is not None:
             ahead = AHEAD
             if h != self._last:
@@ -199,17 +211,22 @@ class CollocationSteps(System):
             exact = not self.model.functions.iterates
             self._parts = self.slopes(t, state, u, exact, renewed > 0)
             self.mass = self._parts[0]
-        self._inverse, self._h = stage_inverses(*self._parts, h), h
+        self._inverse = stage_inverses(*self._parts, h)
+        self._h = h
         self._learned_count[0] = 0
-        self._excess, self._fewest = 0, MOST
+        self._excess = 0
+        self._fewest = MOST
 
     def _end(
         self, h: float, q: Array, qd: Array, acc: Array, u: Array, near: Array
     ) -> tuple[Array, Array, float]:
         """The state after a step."""
-        n, k = len(q), self.k
-        self._before, self._last = acc, h
-        end, speed = q + h * qd + h**2 * (PLACED @ acc), qd + h * (B @ acc)
+        n = len(q)
+        k = self.k
+        self._before = acc
+        self._last = h
+        end = q + h * qd + h**2 * (PLACED @ acc)
+        speed = qd + h * (B @ acc)
         if self.led:
             end[:k], speed[:k] = u[:k], u[k : 2 * k]
         # followers of the next stages and of the end, by the polynomial through these

@@ -50,7 +50,8 @@ def follow_function(plan: RunPlan, law: Feedback, x: Array, step: float) -> Iter
     known = written_times(law.function, float(plan.grid[-1]), MAX_WRITTEN_TIMES)
     counts = np.maximum(1, np.ceil(np.diff(plan.grid) / step - 1e-9)).astype(int)
     for k, count in enumerate(counts.tolist()):
-        a, b = float(plan.grid[k]), float(plan.grid[k + 1])
+        a = float(plan.grid[k])
+        b = float(plan.grid[k + 1])
         hair = 1e-9 * (b - a)
         times = [*(a + (b - a) * np.arange(count) / count).tolist(), b]
         times[1:1] = [a + GOLDEN_RATIO * (times[1] - a)]
@@ -82,7 +83,9 @@ class JumpDetector:
         self.bend: Array = np.full(width, np.inf)  # of the step before
         self.duration = duration
         self.steps = self.found = self.pieces = 0
-        self.level, self.deepest = level, 0  # halvings that a fast but smooth function needed last
+        # halvings that a fast but smooth function needed last
+        self.level = level
+        self.deepest = 0
         self.chatters = self.lost = False  # jumps are the rule; some were no longer looked for
         self.inside = False  # whether the last piece holds a jump, however short it is
         self.forgot: float | None = None  # when it first gave something else when asked again
@@ -146,7 +149,8 @@ class _Runner:
     """Steps of one plan, and what its function has given so far."""
 
     def __init__(self, plan: RunPlan, law: Feedback) -> None:
-        self.plan, self.law = plan, law
+        self.plan = plan
+        self.law = law
         self.f: Callable[[Array, Array], Array]
         self.f, self.T = plan.model.functions.cached(("rate", plan.width), _rate, plan)
         self.A = None if self.T is None else np.linalg.inv(self.T)
@@ -172,7 +176,8 @@ class _Runner:
 
     def _slope(self, t: float, x: Array) -> tuple[Array, Array]:
         """Efforts and dx/dt at a time and state."""
-        n, wrench = self.plan.model.size, self.plan.wrench
+        n = self.plan.model.size
+        wrench = self.plan.wrench
         t = min(t, self.latest)
         q, qd = x[: 2 * n].reshape(2, n) if self.A is None else x[: 2 * n].reshape(2, n) @ self.A.T
         efforts = u = self.law(t, q, qd)

@@ -63,8 +63,11 @@ class Gauss(Stepper):
         if isinstance(plan.tau, Feedback):
             yield from follow_law(plan, plan.tau, x, step)
             return
-        n, system = plan.model.size, CollocationSteps(plan, x)
-        q, qd, work = x[:n].copy(), x[n : 2 * n].copy(), float(x[2 * n])
+        n = plan.model.size
+        system = CollocationSteps(plan, x)
+        q = x[:n].copy()
+        qd = x[n : 2 * n].copy()
+        work = float(x[2 * n])
         edges = [*plan.starts, len(plan.grid) - 1]
         for first, last in pairwise(edges):
             system.forget()

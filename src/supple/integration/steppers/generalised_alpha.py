@@ -33,11 +33,15 @@ SPECTRAL_RADIUS = 0.8  # left of the fastest modes in a step
 MAX_PHASE_PER_STEP = (
     0.035  # rad of the fastest rate excited in a step: 1 % of a rad is lost in 20 periods
 )
-FIRST, GROWTH = 0.05, 1.1  # rad of the fastest pole in the first step after a switch, and growth
+# rad of the fastest pole in the first step after a switch, and growth
+FIRST = 0.05
+GROWTH = 1.1
 MIN_STEPS_PER_PIECE = 16  # steps between two switches of the input
 MAX_ITERATIONS = 30  # iterations of a step
 SLOW_ITERATIONS = 6  # iterations after which the matrix is made anew for the next step
-POSITION, VELOCITY = 1e-11, 1e-9  # corrections beside the largest entry, at which a step is done
+# corrections beside the largest entry, at which a step is done
+POSITION = 1e-11
+VELOCITY = 1e-9
 
 
 class GeneralisedAlpha(Stepper):
@@ -67,13 +71,16 @@ class GeneralisedAlpha(Stepper):
         n = plan.model.size
         system = _AlphaStepper(plan, x, step)
         state = _State(x[:n].copy(), x[n : 2 * n].copy(), np.zeros(n), np.zeros(n), float(x[2 * n]))
-        starts, times, applied = _jumps(plan), None, system.tau
+        starts = _jumps(plan)
+        times = None
+        applied = system.tau
         known = np.zeros(0)  # times that a function knows, at which it may jump
         if system.watch is not None and isinstance(plan.tau, Feedback):
             known = written_times(plan.tau.function, float(plan.grid[-1]), MAX_WRITTEN_TIMES)
         if plan.drive is not None:
             times = timetable(plan.drive.given, plan.grid)
-            starts, plan = times.arrivals, replace(plan, grid=times.t)
+            starts = times.arrivals
+            plan = replace(plan, grid=times.t)
         for k in range(len(plan.grid) - 1):
             start, end = plan.grid[k : k + 2].tolist()
             hair = 1e-9 * (end - start)
@@ -123,7 +130,8 @@ def _jumps(plan: RunPlan) -> set[int]:
         return set(plan.starts)
     at = plan.grid[list(plan.starts)]
     hair = 1e-9 * np.diff(plan.grid).min()
-    before, after = plan.inputs(at - hair), plan.inputs(at + hair)
+    before = plan.inputs(at - hair)
+    after = plan.inputs(at + hair)
     scale = np.abs(plan.inputs(plan.grid)).max(axis=0, initial=0.0)
     jumps = (np.abs(after - before) > 1e-6 * scale).any(axis=1)
     return {0, *(place for place, jump in zip(plan.starts, jumps, strict=True) if jump)}
@@ -136,7 +144,9 @@ class _AlphaStepper(System):
         super().__init__(plan, x)
         self._inverse: Array | None = None
         self._dt = 0.0
-        self.scheme, self.longest, self.graded = scheme_of(SPECTRAL_RADIUS), longest, longest
+        self.scheme = scheme_of(SPECTRAL_RADIUS)
+        self.longest = longest
+        self.graded = longest
         self._held: Array | None = None  # efforts that a step takes as they are
         self.watch: JumpDetector | None = None  # of a function, whose jumps nobody tells
         if isinstance(plan.tau, Feedback) and plan.drive is None:
@@ -151,7 +161,8 @@ class _AlphaStepper(System):
         (q, qd, *_), fastest = state, self.plan.fastest
         self.graded = FIRST / fastest if fastest * self.longest > 1 else self.longest
         h = min(self.graded, most)
-        u, qdd = self.inputs(t, q, qd), np.zeros_like(q)
+        u = self.inputs(t, q, qd)
+        qdd = np.zeros_like(q)
         if self.led:
             qdd[: self.k] = u[2 * self.k :]
         exact = not self.model.functions.iterates
@@ -174,7 +185,9 @@ class _AlphaStepper(System):
         They are looked at amid the step, on the cubic through its ends. What the method remembers
         is made new after a piece with a jump that is too short to matter.
         """
-        near, before, watch = self.near, self.tau.copy(), self.watch
+        near = self.near
+        before = self.tau.copy()
+        watch = self.watch
         q, qd, qdd, a, work, power = state
         q_0, qd_0, lag = self.scheme.predict(dt, q, qd, qdd, a)
         at = min(t + dt, stop - 1e-9 * dt)  # a hair inside: a switch acts from its own side
@@ -194,7 +207,8 @@ class _AlphaStepper(System):
                 first, _, again = (self.inputs(*each) for each in asked)
                 watch.forgot = None if np.array_equal(first, again) else t
             if watch.cuts(bend, jump, depth):
-                self.near, self.tau = near, before
+                self.near = near
+                self.tau = before
                 state = self.advance(t, dt / 2, np.inf, state, depth + 1)
                 return self.advance(t + dt / 2, dt / 2, stop, state, depth + 1)
             if found is None:  # as it is asked once, which is told
@@ -204,7 +218,8 @@ class _AlphaStepper(System):
         if found is None:
             hint = ", or keep away from singular poses" if self.model.functions.not_finite else ""
             raise SuppleError(f"a step did not converge at t = {at:g} s: try a smaller step{hint}")
-        a, work = lag + self.scheme.weight * found[2], work + dt * (power + self.power) / 2
+        a = lag + self.scheme.weight * found[2]
+        work = work + dt * (power + self.power) / 2
         state = _State(*found, a, work, self.power)
         return self.first(at, dt, state) if watch is not None and inside else state
 
@@ -243,7 +258,8 @@ class _AlphaStepper(System):
     ) -> tuple[Array, Array, Array] | None:
         (q_0, qd_0, qdd), (b, c), before = start, weights, np.inf
         for count in range(MAX_ITERATIONS):
-            q, qd = q_0 + b * qdd, qd_0 + c * qdd
+            q = q_0 + b * qdd
+            qd = qd_0 + c * qdd
             u = self.inputs(t, q, qd)
             if self.led:
                 k = self.k

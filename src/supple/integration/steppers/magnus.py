@@ -46,19 +46,23 @@ class Magnus(Stepper):
         """Yield piece after piece."""
         assert isinstance(plan.tau, Reference)
         assert plan.controller is not None
-        model, path = plan.model, plan.tau.trajectory
-        k, n = model.joints, model.size
+        model = plan.model
+        path = plan.tau.trajectory
+        k = model.joints
+        n = model.size
         y = np.concatenate([x[k:n], x[n + k : 2 * n], [1.0]])
         work = float(x[2 * n])
         # Times, and steps a second that both the slowest and the fastest mode need there. The
         # method is of fourth order; 0.2 rad a step of the slowest mode, for the motion, and 3 of
         # the fastest, for the work, at 1e-9 make the tip of theodore-rrp as good as by adams at the
         # same tolerance, and let the power balance close as well
-        system, times = flexible(model), np.linspace(plan.grid[0], plan.grid[-1], 17)
+        system = flexible(model)
+        times = np.linspace(plan.grid[0], plan.grid[-1], 17)
         omega = system.frequencies(np.array([system.state(r) for r in path(times)[0]]))
         factor = float(np.clip((plan.tolerance / 1e-9) ** 0.25, 0.1, 2.5))
         speeds = times, np.maximum(omega[:, 0] / (0.2 * factor), omega[:, -1] / (3.0 * factor))
-        parts, m = _functions(model, plan.controller)[0], n - k
+        parts = _functions(model, plan.controller)[0]
+        m = n - k
 
         def ask(t: Array) -> tuple[Array, Array]:
             """Times (n,) to rates (n, m (2 m + 1)) and power (n, (2 m + 1)^2)."""
@@ -98,7 +102,9 @@ class Magnus(Stepper):
             return "is for links that bend"
         if model.reading.carries_roots:
             return "does not integrate beta"
-        path, k, n = plan.tau.trajectory, model.joints, model.size
+        path = plan.tau.trajectory
+        k = model.joints
+        n = model.size
         r, rd, _ = path(0.0)
         if np.abs([*(x[:k] - r), *(x[n : n + k] - rd)]).max(initial=0.0) > 1e-12:
             return "needs a start on the path"
@@ -123,13 +129,15 @@ def _on_path(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator
     """
     import casadi as ca
 
-    n, k = model.size, model.joints
+    n = model.size
+    k = model.joints
     m = n - k
     x, (r, rd, u) = ca.SX.sym("x", 2 * m), (ca.SX.sym(word, k) for word in ("r", "rd", "u"))
     full = closed_rate(model, controller)(ca.vertcat(r, x[:m], rd, x[m:], 0), ca.vertcat(r, rd, u))
     each = full[n + k : 2 * n + 1]  # what depends on x: push and power
     own, names, values = ca.extract_parametric(each, ca.vertcat(r, rd, u))  # the path apart
-    push, power = own[:m], own[m]
+    push = own[:m]
+    power = own[m]
     second, first = ca.hessian(power, x)
     parts = [push, ca.jacobian(push, x), power, first, second]
     still = ca.substitute(parts, [x, *names], [ca.SX.zeros(2 * m), *values])
@@ -173,7 +181,8 @@ class _Forms:
 
     def system(self, terms: Array, derivative: int = 0) -> Array:
         """Return [[0, 1, 0], [A, f], [0]] or a derivative of it, (n, 2 m + 1, 2 m + 1)."""
-        n, m = len(terms), self.m
+        n = len(terms)
+        m = self.m
         out = np.zeros((n, 2 * m + 1, 2 * m + 1))
         out[:, m : 2 * m] = self._sum(terms, self.rates, derivative).reshape(n, m, 2 * m + 1)
         if not derivative:
@@ -193,7 +202,8 @@ class _Forms:
 
 def _forms(ask: Ask, m: int, grid: Array, first: int, last: int) -> Iterator[_Forms]:
     """Series over intervals of the grid, as many at once as settle to rounding."""
-    middle, half = (grid[first] + grid[last]) / 2, (grid[last] - grid[first]) / 2
+    middle = (grid[first] + grid[last]) / 2
+    half = (grid[last] - grid[first]) / 2
     for count in (16, 32, 64):
         s = chebyshev.chebpts1(count)
         V = chebyshev.chebvander(s, count - 1).T * (2 / count)
@@ -217,7 +227,8 @@ def _kinds(m: int) -> NDArray[np.int64]:
 
 def _settles(c: Array, blocks: NDArray[np.int64]) -> bool:
     """Whether the last coefficients are rounding, against the largest of their block."""
-    largest, flat = np.zeros(9), blocks.ravel()
+    largest = np.zeros(9)
+    flat = blocks.ravel()
     np.maximum.at(largest, flat, np.abs(c).max(axis=0))
     return bool((np.abs(c[-3:]).max(axis=0) <= 1e-12 * largest[flat]).all())
 
@@ -248,8 +259,10 @@ def _propagate(
     P, Pd, Pdd = (forms.form(terms, d) for d in range(3))
     yd = _times(A, states)
     ydd = _times(A, yd) + _times(Ad, states)
-    Py, Pdy = _times(P, states), _times(Pd, states)
-    p, pd = _dot(states, Py), 2 * _dot(yd, Py) + _dot(states, Pdy)
+    Py = _times(P, states)
+    Pdy = _times(Pd, states)
+    p = _dot(states, Py)
+    pd = 2 * _dot(yd, Py) + _dot(states, Pdy)
     pdd = 2 * (_dot(ydd, Py) + _dot(yd, _times(P, yd))) + 4 * _dot(yd, Pdy)
     pdd = pdd + _dot(states, _times(Pdd, states))
     h = np.diff(t)

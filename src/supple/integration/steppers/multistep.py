@@ -70,7 +70,8 @@ class _Multistep(Stepper):
                     states = self._block(plan, x, times, size, course)
                     if states is not None:
                         yield Chunk(a + 1, states)
-                        a, x = a + size, states[-1]
+                        a = a + size
+                        x = states[-1]
                         break
 
     def _block(
@@ -102,10 +103,8 @@ class _Multistep(Stepper):
                 except (RuntimeError, SystemError) as problem:
                     if pressed:
                         raise KeyboardInterrupt from None
-                    much, least = (
-                        MAX_STEPS_PER_RADIAN * plan.fastest * (end - start),
-                        MAX_STEPS_PER_CALL,
-                    )
+                    much = MAX_STEPS_PER_RADIAN * plan.fastest * (end - start)
+                    least = MAX_STEPS_PER_CALL
                     if "TOO_MUCH_WORK" not in str(problem) or much < least:
                         raise StoppedError(str(problem)) from None
                     course.longest = 0.51 * (end - start)  # later ones are cut
@@ -118,11 +117,16 @@ class _Multistep(Stepper):
     def _make_integrator(self, plan: RunPlan, size: int) -> Any:
         import casadi as ca
 
-        f, symbol, width = plan.rate(), plan.model.functions.symbol, plan.width
-        x, s = symbol("x", f.numel_in(0)), symbol("s", 1)
+        f = plan.rate()
+        symbol = plan.model.functions.symbol
+        width = plan.width
+        x = symbol("x", f.numel_in(0))
+        s = symbol("s", 1)
         inputs = (DEGREE + 1) * width
         p = symbol("p", inputs + 1 + f.numel_in(0))
-        z, length, unit = 2 * s - 1, p[inputs], p[inputs + 1 :]
+        z = 2 * s - 1
+        length = p[inputs]
+        unit = p[inputs + 1 :]
         columns = ca.vertsplit(p[:inputs], DEGREE + 1) if width else []
         u = []
         for column in columns:  # Chebyshev's series at z, by Clenshaw
@@ -149,13 +153,15 @@ class _Multistep(Stepper):
 class Adams(_Multistep):
     """Adams-Moulton to order 12 with functional iteration: for motions that are not stiff."""
 
-    name, iteration = "adams", "functional"
+    name = "adams"
+    iteration = "functional"
 
 
 class BackwardDifferences(_Multistep):
     """Backward differences to order 5 with Newton's iteration: for stiff motions."""
 
-    name, iteration = "bdf", "newton"
+    name = "bdf"
+    iteration = "newton"
 
 
 def _units(plan: RunPlan, x: Array) -> Array:
@@ -164,7 +170,9 @@ def _units(plan: RunPlan, x: Array) -> Array:
     Elastic coordinates and rates are measured by what the energy put into vibration could make of
     them alone, 2 E = k q^2 = m qd^2, and by their start; joints and what is added up by one.
     """
-    model, n, k = plan.model, plan.model.size, plan.model.joints
+    model = plan.model
+    n = plan.model.size
+    k = plan.model.joints
     unit = np.ones(len(x))
     if not plan.energy > 0 or n == k:
         return unit

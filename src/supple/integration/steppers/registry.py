@@ -48,7 +48,8 @@ def choose(plan: RunPlan, x: Array, spectrum: Spectrum) -> Stepper:
     function of the state. A run is stiff when stability asks for many more steps than the rates
     that are excited. Then it goes to bdf, unless a tape takes those steps in less time.
     """
-    magnus, rk4 = STEPPERS["magnus"], STEPPERS["rk4"]
+    magnus = STEPPERS["magnus"]
+    rk4 = STEPPERS["rk4"]
     if plan.controller is not None and not magnus.refusal(plan, x):
         return magnus
     dear = plan.model.functions.iterates or isinstance(plan.tau, Feedback)

@@ -42,11 +42,13 @@ class System:
     """
 
     def __init__(self, plan: RunPlan, x: Array) -> None:
-        self.plan, self.model = plan, plan.model
+        self.plan = plan
+        self.model = plan.model
         self.k, self.tau, self.power = plan.model.joints, np.zeros(plan.model.joints), 0.0
         self.led = False  # unless a law that holds its joints to the path starts there
         if isinstance(plan.controller, Decoupling) and isinstance(plan.tau, Reference):
-            k, n = self.k, plan.model.size
+            k = self.k
+            n = plan.model.size
             r, rd, _ = plan.tau.trajectory(0.0)
             off = max(np.abs(x[:k] - r).max(), np.abs(x[n : n + k] - rd).max())
             self.led = bool(off < 1e-12)
@@ -105,7 +107,8 @@ class System:
 
         Where it jumps within the difference there is no slope, and none is used.
         """
-        k, n = self.k, len(q)
+        k = self.k
+        n = len(q)
         base = self.inputs(t, q, qd)[:k]
         found = np.zeros((2, k, n))
         for j in range(n):
@@ -133,21 +136,26 @@ class _Equations:
         import casadi as ca
 
         (model, near), law = near_symbols(plan.model, 0), plan.controller
-        n, k, symbol = model.size, model.joints, model.functions.symbol
+        n = model.size
+        k = model.joints
+        symbol = model.functions.symbol
         q, qd, qdd, x = (symbol(w, s) for w, s in zip("qvax", (n, n, n, plan.width), strict=True))
         u = x[: plan.driven]
         part = model.functions.expression
         if near.numel():
             force, lost, found = part("residual")(q, qd, qdd)
         else:
-            force, lost, found = part("inverse_dynamics")(q, qd, qdd), 0.0, near
+            force = part("inverse_dynamics")(q, qd, qdd)
+            lost = 0.0
+            found = near
             lost = ca.dot(qd, part("dissipation")(q, qd))
         self.free = isinstance(law, Decoupling)
         self.answer: list[Evaluator] | None = None
         if isinstance(law, Decoupling):
             wanted = ReferenceMotion(u[:k], u[k : 2 * k], u[2 * k :])
             second = wanted.rdd if led else law.joint_acceleration(model, q, qd, wanted)
-            first, tau = qdd[:k, 0] - second, force[:k, 0]
+            first = qdd[:k, 0] - second
+            tau = force[:k, 0]
         else:
             tau = u
             if law is not None:
@@ -155,7 +163,8 @@ class _Equations:
                 alone = ca.Function("answer", [q, qd, x, near], [ca.densify(-tau)])
                 self.answer = [Evaluator(slope(alone, i), True) for i in (0, 1)]
             first = force[:k, 0] - tau  # a slice of one entry alone would be a row
-        rows, power = ca.densify(ca.vertcat(first, force[k:, 0])), ca.DM.zeros(1)
+        rows = ca.densify(ca.vertcat(first, force[k:, 0]))
+        power = ca.DM.zeros(1)
         if plan.wrench is not None:
             power = wrench_power(model, q, qd, x[plan.driven :])
             rows = rows - ca.jtimes(power, qd, ca.DM.ones(1), True)

@@ -84,12 +84,15 @@ class RungeKutta4(Stepper):
         if isinstance(plan.tau, Feedback) and plan.drive is None:
             yield from follow_function(plan, plan.tau, x, step)
             return
-        n, width, grid = plan.model.size, plan.width, plan.grid
+        n = plan.model.size
+        width = plan.width
+        grid = plan.grid
         one, ends = _make_step(plan)
         T = np.eye(len(x))
         if ends:
             T[:n, :n] = T[n : 2 * n, n : 2 * n] = plan.model.functions.ends()
-        back, x = np.asarray(np.linalg.inv(T).T, float), T @ x
+        back = np.asarray(np.linalg.inv(T).T, float)
+        x = T @ x
         if plan.drive is not None:
             yield from follow_samples(plan, plan.drive, x, step, (one.run, back))
             return
@@ -135,12 +138,14 @@ def _stable_step(pole_bytes: bytes) -> float:
         return float("inf")
     z = values / np.abs(values)
     z = np.minimum(z.real, 0.0) + 1j * z.imag
-    low, high = np.zeros(len(z)), np.full(len(z), 4.0)
+    low = np.zeros(len(z))
+    high = np.full(len(z), 4.0)
     for _ in range(50):
         middle = (low + high) / 2
         w = z * middle
         stable = np.abs(1 + w * (1 + w / 2 * (1 + w / 3 * (1 + w / 4)))) <= 1 + 1e-9
-        low, high = np.where(stable, middle, low), np.where(stable, high, middle)
+        low = np.where(stable, middle, low)
+        high = np.where(stable, high, middle)
     return float((low / np.abs(values)).min())
 
 
@@ -150,7 +155,8 @@ def on_tape(plan: RunPlan) -> bool:
     A law that gives qdd at less cost than the forward dynamics, or has states, is followed as an
     expression.
     """
-    functions, law = plan.model.functions, plan.controller
+    functions = plan.model.functions
+    law = plan.controller
     if plan.wrench is not None or plan.compiled or plan.memory or plan.model.reading.carries_roots:
         return False
     own = law is None or type(law).acceleration is Controller.acceleration
@@ -159,7 +165,9 @@ def on_tape(plan: RunPlan) -> bool:
 
 def _make_step(plan: RunPlan) -> tuple[Accumulated | Taped, bool]:
     """The step of a plan, made once for its model and law, and whether x is in end coordinates."""
-    model, functions, controller = plan.model, plan.model.functions, plan.controller
+    model = plan.model
+    functions = plan.model.functions
+    controller = plan.controller
     if on_tape(plan) and isinstance(functions, ChainFunctions):
         law = None if controller is None else controller.function(model)
         if (rate := functions.rate_in_ends(law)) is not None:
@@ -173,10 +181,13 @@ def _make_step(plan: RunPlan) -> tuple[Accumulated | Taped, bool]:
         width = plan.width
         if ends:
             # dx/dt = f(x, tau), x = [B q, B qd, work], cheaper than `rate`; see `end_coordinates`
-            n, joints = model.size, model.joints
+            n = model.size
+            joints = model.joints
             A = ca.sparsify(ca.DM(np.linalg.inv(functions.ends())))
-            y, tau = functions.symbol("x", 2 * n + 1), functions.symbol("u", joints)
-            q, qd = y[:n], y[n : 2 * n]
+            y = functions.symbol("x", 2 * n + 1)
+            tau = functions.symbol("u", joints)
+            q = y[:n]
+            qd = y[n : 2 * n]
             lost = functions.expression("dissipation")(A @ q, A @ qd)
             power = ca.dot(tau, qd[:joints, 0]) - ca.dot(A @ qd, lost)
             qdd = functions.expression("forward_dynamics_ends")(q, qd, tau)
@@ -187,8 +198,12 @@ def _make_step(plan: RunPlan) -> tuple[Accumulated | Taped, bool]:
             return Taped(tape)
         # One step: x, [u(t), u(t + dt/2), u(t + dt), dt] to x
         kind: Any = ca.SX if f.is_a("SXFunction") else ca.MX
-        x, p = kind.sym("x", f.numel_in(0)), kind.sym("p", 3 * width + 1)
-        a, b, c, dt = p[:width], p[width : 2 * width], p[2 * width : 3 * width], p[3 * width]
+        x = kind.sym("x", f.numel_in(0))
+        p = kind.sym("p", 3 * width + 1)
+        a = p[:width]
+        b = p[width : 2 * width]
+        c = p[2 * width : 3 * width]
+        dt = p[3 * width]
         half = dt / 2
         k1 = f(x, a)
         k2 = f(x + half * k1, b)
@@ -219,7 +234,8 @@ class Accumulated:
     """A step function carried over many steps in one call; `cheap`: it solves nothing inside."""
 
     def __init__(self, step: Any, cheap: bool) -> None:
-        self.step, self.cheap = step, cheap
+        self.step = step
+        self.cheap = cheap
         self._runs: dict[int, tuple[Any, ...]] = {}
 
     def run(self, x: Array, p: Array) -> Array:
@@ -229,14 +245,17 @@ class Accumulated:
             if len(self._runs) > 16:
                 self._runs.pop(next(iter(self._runs)))
             function = self.step.mapaccum(n)
-            state, given, out = np.zeros(len(x)), np.zeros(p.shape), np.zeros((n, len(x)))
+            state = np.zeros(len(x))
+            given = np.zeros(p.shape)
+            out = np.zeros((n, len(x)))
             buffer, call = function.buffer()
             for i, array in enumerate((state, given)):
                 buffer.set_arg(i, view(array))
             buffer.set_res(0, view(out))
             self._runs[n] = (state, given, out, call, buffer, function)
         state, given, out, call, *_ = self._runs[n]
-        state[:], given[:] = x, p
+        state[:] = x
+        given[:] = p
         call()
         result: Array = out.copy()
         return result

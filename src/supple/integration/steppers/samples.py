@@ -57,4 +57,6 @@ def follow_samples(
             applied.append(drive.now(t))
         if states and (len(states) == BATCH or k == len(times.t) - 1):
             yield Chunk(place, np.array(states), np.array(applied[:-1]), applied[-1])
-            place, states, applied = place + len(states), [], applied[-1:]
+            place = place + len(states)
+            states = []
+            applied = applied[-1:]

@@ -191,7 +191,8 @@ class MotionRecord(Experiment):
                 from scipy.interpolate import CubicSpline
 
                 values = CubicSpline(run.t, values)(np.clip(t - delay, 0.0, run.t[-1]))
-            gain, bias = setting.sensor(key, "gain"), setting.sensor(key, "bias")
+            gain = setting.sensor(key, "gain")
+            bias = setting.sensor(key, "bias")
             columns.append(gain * values + bias)
         return np.concatenate(columns)
 

@@ -91,7 +91,8 @@ class Responses(Experiment):
         f, at_frequency = np.unique(self.f[rows], return_inverse=True)
         inputs = list(dict.fromkeys(self.inputs[k] for k in rows))
         words = list(dict.fromkeys(self.outputs[k] for k in rows))
-        outputs, column = [], {}
+        outputs = []
+        column = {}
         count = 0
         for word in words:
             output, component, wide = response_output(word)

@@ -220,7 +220,8 @@ def _imported_by(code: types.CodeType, package: str | None) -> list[types.Module
         if step.opname != "IMPORT_NAME":
             continue
         # pushed before it: how many packages up, and which names are taken from there
-        level, wanted = steps[k - 2].argval, steps[k - 1].argval
+        level = steps[k - 2].argval
+        wanted = steps[k - 1].argval
         try:
             module = importlib.import_module("." * level + step.argval, package)
             if not _is_users(module.__name__):

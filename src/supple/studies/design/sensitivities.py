@@ -159,7 +159,9 @@ def difference(
     `size` are too long where pieces are short (a branch close to a link's end) or a singular pose
     is near. `least`: what is small enough to be of no interest.
     """
-    best, error, problem = np.zeros(0), np.inf, None
+    best = np.zeros(0)
+    error = np.inf
+    problem = None
     for step in (size * x for x in STEPS):
         try:
             try:
@@ -172,7 +174,8 @@ def difference(
         found, rough = slopes(around)
         off = float(np.abs(found - rough).max(initial=0.0))
         if off < error:
-            best, error = found, off
+            best = found
+            error = off
         if off <= ERROR_TOLERANCE * max(np.abs(found).max(initial=0.0), least):
             break
     if problem is not None and not np.isfinite(error):

@@ -350,7 +350,8 @@ def sweep(
             raise SuppleError(f"shard is {shard!r}: give (i, n) with 0 <= i < n")
         if out is None:
             raise SuppleError("shard needs out=, a folder that all shards write to")
-    key, kept = one.key(), None
+    key = one.key()
+    kept = None
     if out is not None:
         from ...files.chunks import Chunks
 

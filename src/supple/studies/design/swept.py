@@ -27,7 +27,8 @@ def _simulate(
     """Runs from rest at each configuration; a `trajectory` may be a function of it."""
     from ..motion.simulate import simulate
 
-    model, rows = _model(robot, basis), []
+    model = _model(robot, basis)
+    rows = []
     path = options.pop("trajectory", None)
     for k in range(len(next(iter(place.values())))):
         start = {("theta0" if key == "theta" else key): value[k] for key, value in place.items()}
@@ -66,7 +67,8 @@ def _stability(
             "the study stability needs a trajectory: give trajectory=, such as "
             "supple.ParabolicBlends(start, end, duration=1.0, blend=0.1)"
         )
-    model, rows = _model(robot, basis), []
+    model = _model(robot, basis)
+    rows = []
     spots = next(iter(place.values()))
     for spot in spots:
         path = trajectory(spot) if _of_pose(trajectory) else trajectory

@@ -272,7 +272,8 @@ class _Box:
 
     def filling_points(self) -> Array:
         """Points (N, n) that fill the box; of every robot several poses, which cost little."""
-        p, c = len(self.parameters), len(self.coordinates)
+        p = len(self.parameters)
+        c = len(self.coordinates)
         if not p:
             return 2 * fill_unit_cube(c, 11) - 1
         robots = 2 * fill_unit_cube(p, 6, CORNERS_OF) - 1

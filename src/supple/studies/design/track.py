@@ -192,7 +192,10 @@ class _Path:
     """The robot along what changes: modes at any value, and how to get from one to the next."""
 
     def __init__(self, varied: Varied, key: str, joints: Joints, count: int) -> None:
-        self.varied, self.key, self.joints, self.count = varied, key, joints, count
+        self.varied = varied
+        self.key = key
+        self.joints = joints
+        self.count = count
         self.samples: dict[float, _Sample] = {}
 
     def at(self, x: float) -> _Sample:
@@ -210,7 +213,8 @@ class _Path:
             # mass
             structure = found.structure
             simpson = np.ones(STATIONS_PER_LINK)
-            simpson[1:-1:2], simpson[2:-1:2] = 4, 2
+            simpson[1:-1:2] = 4
+            simpson[2:-1:2] = 2
             rows: list[Array] = []
             for i, segment in enumerate(structure.segments):
                 u = shapes.displacement[:, i] @ segment.R_LS
@@ -232,7 +236,8 @@ class _Path:
 
     def step(self, a: float, b: float, left: int = HALVINGS) -> NDArray[np.int64]:
         """Return for every mode at a its number at b; -1 where it has left the list."""
-        here, there = self.at(a), self.at(b)
+        here = self.at(a)
+        there = self.at(b)
         # Turn shapes that coincide in frequency to those that come near them from the other side
         for sample, other in ((there, here), (here, there)):
             close = np.diff(sample.omega) < COINCIDENT * sample.omega[1:]
@@ -273,7 +278,8 @@ class _Path:
         )
         if middle in (a, b) or together:
             return order
-        first, then = self.step(a, middle, left - 1), self.step(middle, b, left - 1)
+        first = self.step(a, middle, left - 1)
+        then = self.step(middle, b, left - 1)
         return np.where(first >= 0, then[first], -1)
 
 

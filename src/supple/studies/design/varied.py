@@ -53,7 +53,8 @@ def _number_at(robot: Robot, path: str) -> float:
         if part is None and path == "payload.mass":
             return 0.0
         found = _entry(robot, owner, part, word)
-        owner, part = (part, word), found
+        owner = (part, word)
+        part = found
         if part is None and word != "payload":
             raise SuppleError(f"'{path}' has no value in {robot.name}: give one in the robot first")
     if path == "payload.mass" and part is None:
@@ -135,7 +136,8 @@ class Varied:
         if placed:
             start = np.zeros(3) if position is None else np.array(vector()("position", position))
             return cls(robot, None, tuple(start), tuple(keys))
-        kind, start = architecture_of(robot), np.zeros(len(names))
+        kind = architecture_of(robot)
+        start = np.zeros(len(names))
         if theta is not None:
             start = np.array(vector()("theta", theta))
         elif kind.asked_by == "theta" and not kind.open_chain:  # where `modes` has a mechanism

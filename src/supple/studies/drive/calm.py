@@ -250,7 +250,8 @@ def _common_modes(
 
 def families(omega: Array) -> list[slice]:
     """Return the modes (k,) that ring together: each group within 25 % of its lowest."""
-    found, first = [], 0
+    found = []
+    first = 0
     for k in range(1, len(omega) + 1):
         if k == len(omega) or omega[k] > CLOSE_MODE_RATIO * omega[first]:
             found.append(slice(first, k))

@@ -169,7 +169,9 @@ def compensate(
             break
         most = float(np.linalg.norm(found, axis=1).max())
         if most < least:
-            best, least, kept = command, most, found
+            best = command
+            least = most
+            kept = found
         if k + 1 < rounds:
             smooth = lead.low_pass(found[: len(lead.t)], cutoff_hz)
             command = lead.subtract_deviation(
@@ -206,7 +208,8 @@ class _TipDeviation:
     def __init__(
         self, robot: Robot, path: Trajectory, elements: int, after: float, damping: float | None
     ) -> None:
-        self.robot, self.after = robot, after
+        self.robot = robot
+        self.after = after
         self.names = coordinate_names(robot)
         self.options: dict[str, Any] = {"elements": elements, "damping": damping}
         architecture = architecture_of(robot)
@@ -231,7 +234,9 @@ class _TipDeviation:
         self.wanted = self.model.place(self.x)
         self.joints_per_metre: Array | None = None  # (T, n, m): joints that move the rigid tip so
         if not self.platform:
-            h, place, columns = 1e-6, self.model.place, []
+            h = 1e-6
+            place = self.model.place
+            columns = []
             for unit in h * np.eye(size, self.x.shape[1]):
                 columns.append((place(self.x + unit) - place(self.x - unit)) / (2 * h))
             self.joints_per_metre = _damped_inverse(np.stack(columns, axis=2)[:, self.axes])

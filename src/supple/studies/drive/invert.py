@@ -126,7 +126,8 @@ class Inversion(TrajectoryWithDetails, Answer):
 
 def chord_matrix(model: Model) -> Array:
     """Return C, (joints, N - joints): chord angles are theta + C eta, n.(x x u(L))/L per link."""
-    k, n = model.joints, model.size
+    k = model.joints
+    n = model.size
     C = np.zeros((k, n - k))
     row = 0
     robot: Any = model.robot
@@ -311,14 +312,17 @@ def _slowest(zeros: list[NDArray[np.complex128]]) -> float:
 
 def _nearest(rows: _Rows, path: Trajectory, window: tuple[float, float] | None) -> Inversion:
     """The motion from rest to rest whose output comes nearest to the path."""
-    model, k, m = rows.model, rows.model.joints, rows.count
+    model = rows.model
+    k = rows.model.joints
+    m = rows.count
     ends = _rests(rows, path)
     rests = [
         rows.motion(x[None, : 2 * m], np.zeros((1, m)), *_standing(x[2 * m :]))[0] for x in ends
     ]
 
     # periods with the joints held say how long, the fastest mode with free ones how finely
-    M, K = model.mass_matrix(rests[0][0]), total_stiffness(model, rests[0][0])
+    M = model.mass_matrix(rests[0][0])
+    K = total_stiffness(model, rests[0][0])
     held = np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M[k:, k:], K[k:, k:]))))
     omega = np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, K))))
     if window is None:
@@ -346,7 +350,8 @@ def _nearest(rows: _Rows, path: Trajectory, window: tuple[float, float] | None) 
     state, tau = found.at(fine)
     output = equations.output(state)[0]
     error = float(np.abs(output - path(fine)[0]).max())
-    q, qd = state[:, : model.size], state[:, model.size :]
+    q = state[:, : model.size]
+    qd = state[:, model.size :]
     bent = _largest_bending(model, q)
     if bent > SMALL:
         instead = "give the path more time, or stiffen the links"
@@ -443,12 +448,14 @@ class _Rows:
 
         self.model = model
         self.C = chord_matrix(model)
-        k, n = model.joints, model.size
+        k = model.joints
+        n = model.size
         self.count = m = n - k
         if not m:
             return
         sym = model.functions.symbol
-        x, a = sym("x", 2 * m), sym("a", m)
+        x = sym("x", 2 * m)
+        a = sym("a", m)
         y, yd, ydd = (sym(word, k) for word in ("y", "yd", "ydd"))
         C = ca.DM(self.C)
         q, qd, qdd = (
@@ -464,9 +471,11 @@ class _Rows:
 
     def rate(self, x: Array, y: Array, yd: Array, ydd: Array) -> tuple[Array, Array]:
         """f = [eta', eta''] (B, 2m) and df/dx (B, 2m, 2m): eta'' = a with G(x, a) = 0."""
-        m, B = self.count, len(x)
+        m = self.count
+        B = len(x)
         G, W = self._force(x, np.zeros((B, m)), y, yd, ydd)
-        G, W = G.reshape(B, m), W.reshape(B, m, m)
+        G = G.reshape(B, m)
+        W = W.reshape(B, m, m)
         if not (np.linalg.cond(W) < 1e13).all():
             raise _NoInverseError(
                 "at a pose near the path the efforts do not reach the chord angles in finite "
@@ -492,7 +501,8 @@ class _Rows:
 
     def slopes(self, rest: Array) -> Array:
         """(2m, 2m): the elastic rows linearised at rest."""
-        m, y = self.count, rest[None, 2 * self.count :]
+        m = self.count
+        y = rest[None, 2 * self.count :]
         still = np.zeros_like(y)
         J: Array = self.rate(rest[None, : 2 * m], y, still, still)[1][0]
         return J
@@ -534,7 +544,9 @@ class _Rows:
         """The solution on a grid, approached by the same path in more time, window and all."""
         rest = _between(ends, len(t), 2 * self.count)
         m = self.count
-        x, met, further = rest, 0.0, 0.5
+        x = rest
+        met = 0.0
+        further = 0.5
         while met < 1:
             speed = min(met + further, 1.0)
             guess = rest
@@ -544,7 +556,8 @@ class _Rows:
                 guess = rest + powers * (x - rest)
             found = self._newton_from(guess, path, t, speed, guards, ends)
             if found is not None:
-                x, met = found, speed
+                x = found
+                met = speed
             elif further < max(FINEST_SPEED * met, SLOWEST_SPEED):
                 raise _too_fast(met, path.duration)
             else:
@@ -565,7 +578,8 @@ class _Rows:
         speed: of the path, in parts of its own; t are its times at its own speed.
         """
         h = np.diff(t) / speed
-        eye, H = np.eye(x.shape[1]), h[:, None, None]
+        eye = np.eye(x.shape[1])
+        H = h[:, None, None]
         nodes, middles = (
             (y, speed * yd, speed**2 * ydd) for y, yd, ydd in (path(t), path((t[:-1] + t[1:]) / 2))
         )
@@ -602,7 +616,9 @@ class _Rows:
 
         N, m2 = x.shape
         g0, g1 = guards
-        rows, columns, values = [], [], []
+        rows = []
+        columns = []
+        values = []
 
         def put(block: Array, row: int, column: int) -> None:
             r, c = np.indices(block.shape)
@@ -650,7 +666,8 @@ class _Rows:
         self, path: Trajectory, t: Array, x: Array, zeros: NDArray[np.complex128], decay: float
     ) -> Inversion:
         """Return the answer of a solution x on the times t."""
-        m, k = self.count, self.model.joints
+        m = self.count
+        k = self.model.joints
         y, yd, ydd = path(t)
         etadd = self.rate(x, y, yd, ydd)[0][:, m:] if m else np.zeros((len(t), 0))
         q, qd, qdd = self.motion(x, etadd, y, yd, ydd)
@@ -707,14 +724,19 @@ class _TipRows(_Rows):
         import casadi as ca
 
         self.model = model
-        k, n = model.joints, model.size
+        k = model.joints
+        n = model.size
         self.count = m = n - k
         self._guess: dict[int, Array] = {}
         self._start = self._joints_at(path(np.array([0.0]))[0][0])
         sym = model.functions.symbol
-        theta, x, a = sym("theta", k), sym("x", 2 * m), sym("a", m)
-        pd, pdd = sym("yd", k), sym("ydd", k)
-        q, qd = sym("q", n), sym("qd", n)
+        theta = sym("theta", k)
+        x = sym("x", 2 * m)
+        a = sym("a", m)
+        pd = sym("yd", k)
+        pdd = sym("ydd", k)
+        q = sym("q", n)
+        qd = sym("qd", n)
         place = model.functions.expression("tip")(q)[0][:k]
         J = ca.jacobian(place, q)
         turning = ca.jtimes(ca.mtimes(J, qd), q, qd)
@@ -760,7 +782,8 @@ class _TipRows(_Rows):
 
         Newton's method for all times at once, begun by following the path in order.
         """
-        k, m = self.model.joints, self.count
+        k = self.model.joints
+        m = self.count
         theta = self._guess.get(len(x))  # of the same grid, from the round before
         if theta is None:
             theta = self._followed(place)

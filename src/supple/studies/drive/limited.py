@@ -76,7 +76,9 @@ class JerkLimited(Timed, Trajectory):
     def motion(self, t: Array) -> tuple[Array, Array, Array]:
         k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2)
         d = (t - self.t[k])[:, None]
-        x, v, a = self.x[k], self.v[k], self.a[k]
+        x = self.x[k]
+        v = self.v[k]
+        a = self.a[k]
         jerk = (self.a[k + 1] - a) / np.diff(self.t)[k][:, None]
         return (
             x + d * (v + d * (a / 2 + d * jerk / 6)),
@@ -128,7 +130,8 @@ def jerk_limited(
         import ruckig
     except ImportError:
         raise SuppleError(f"a jerk-limited move {EXTRA}") from None
-    a, b = np.asarray(start, float), np.asarray(end, float)
+    a = np.asarray(start, float)
+    b = np.asarray(end, float)
     if a.shape != b.shape:
         raise SuppleError(f"start has {a.size} coordinates and end {b.size}: give equally many")
     if (apart := float(np.abs(b - a).max(initial=0.0))) < 1e-100:
@@ -140,7 +143,8 @@ def jerk_limited(
     }
     moving = np.abs(b - a) > 1e-150  # a straight line: every limit as a limit of s, from 0 to 1
     asked = ruckig.InputParameter(1)
-    asked.current_position, asked.target_position = [0.0], [1.0]
+    asked.current_position = [0.0]
+    asked.target_position = [1.0]
     for name, limit in limits.items():
         setattr(asked, name, [float((limit[moving] / np.abs(b - a)[moving]).min())])
     asked.minimum_duration = duration
@@ -167,7 +171,9 @@ def _knots(found: Any) -> tuple[Array, Array, Array, Array]:
     t = times[np.append(True, np.diff(times) > 1e-12 * times[-1])]
     t[-1] = found.duration
     s, sd, sdd = (np.array(part)[:, 0] for part in zip(*map(found.at_time, t), strict=True))
-    s[[0, -1]], sd[[0, -1]], sdd[[0, -1]] = (0.0, 1.0), 0.0, 0.0
+    s[[0, -1]] = (0.0, 1.0)
+    sd[[0, -1]] = 0.0
+    sdd[[0, -1]] = 0.0
     return t, s, sd, sdd
 
 
@@ -234,7 +240,8 @@ class PathTiming(Trajectory):
         return tuple(self.times[1:-1].tolist())
 
     def motion(self, t: Array) -> tuple[Array, Array, Array]:
-        times, v = self.times, self.speed
+        times = self.times
+        v = self.speed
         k = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 2)
         d = t - times[k]
         push = ((v[1:] - v[:-1]) / np.diff(times))[k]
@@ -290,7 +297,8 @@ def _line(model: Model, given: Any, rate: float | None) -> tuple[Array, Array]:
     new = np.append(True, np.diff(way) > 1e-9 * way[-1])
     if new.sum() < 2:
         raise SuppleError("trajectory does not move: there is nothing to time")
-    way, x = way[new], x[new]
+    way = way[new]
+    x = x[new]
     if isinstance(path, Trajectory) or len(way) < 4:
         even = np.linspace(0.0, way[-1], min(PATH_KNOTS, max(4, len(way))) + 1)
         if isinstance(path, Trajectory):

@@ -264,7 +264,9 @@ def _quickest(
     bound: list[float],
 ) -> Trajectory | None:
     """The fastest move that leaves no more than its bounds, None if none is faster."""
-    low, high, best = shortest, longest, None
+    low = shortest
+    high = longest
+    best = None
     for k in range(DURATION_HALVINGS):
         T = (0.97 * high) if k == 0 else (low + high) / 2
         try:
@@ -273,7 +275,8 @@ def _quickest(
         except SuppleError:  # too short for the limits
             calm = False
         if calm:
-            high, best = found.duration, found
+            high = found.duration
+            best = found
         elif k == 0:
             return None
         else:

@@ -79,11 +79,14 @@ class StateEquations:
         y = output(q)
         found = [ca.densify(y), ca.densify(ca.jacobian(y, q))]
         self._output = Evaluator(ca.Function("output", [q], ca.cse(found)))
-        self.size, self.joints = n, model.joints
+        self.size = n
+        self.joints = model.joints
 
     def rate(self, z: Array, tau: Array) -> tuple[Array, Array, Array]:
         """Return f (B, 2n), df/dz (B, 2n, 2n) and df/dtau (B, 2n, joints)."""
-        n, k, count = self.size, self.joints, len(z)
+        n = self.size
+        k = self.joints
+        count = len(z)
         force, M = self._force(z, np.zeros((count, n)))
         M = M.reshape(count, n, n)
         free = -force.reshape(count, n)
@@ -98,7 +101,9 @@ class StateEquations:
 
     def output(self, z: Array) -> tuple[Array, Array]:
         """Return y (B, joints) and dy/dq (B, joints, n)."""
-        n, k, count = self.size, self.joints, len(z)
+        n = self.size
+        k = self.joints
+        count = len(z)
         y, by_q = self._output(z[:, :n])
         return y.reshape(count, k), by_q.reshape(count, k, n)
 
@@ -166,7 +171,9 @@ class _LeastSquares:
         ends: tuple[Array, Array],
         reference: Array,
     ) -> None:
-        self.equations, self.ends, self.reference = equations, ends, reference
+        self.equations = equations
+        self.ends = ends
+        self.reference = reference
         self.wanted = path(t)[0]
         self.step = np.diff(t)
         self.time_weights = np.zeros(len(t))  # of the trapezoidal rule, over the path's duration
@@ -208,7 +215,9 @@ class _LeastSquares:
         from scipy.sparse import coo_matrix
 
         equations = self.equations
-        n2, k, N = state.shape[1], tau.shape[1], len(state)
+        n2 = state.shape[1]
+        k = tau.shape[1]
+        N = len(state)
         n = n2 // 2
         columns = n2 + k
 

@@ -636,7 +636,9 @@ class _Planner:
     def _pulls(self, z: Array, first: Array, second: Array, duration: float) -> Array:
         """The forces of closures along a motion of the tree: no effort acts on followers."""
         equations = self.task.equations
-        n, total, m = equations.size, equations.total, equations.closures
+        n = equations.size
+        total = equations.total
+        m = equations.closures
         function = equations.dynamics
         rows, columns = (np.array(part) for part in function.jacobian.sparsity_out(0).get_triplet())
         at_pull = 3 * total + equations.joints

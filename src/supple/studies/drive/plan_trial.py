@@ -105,10 +105,14 @@ def plan_trial(
             f"finer is {finer!r:.60}: give a Model of the same robot, as by "
             "supple.build(robot, supple.AssumedModes(4))"
         )
-    k, T = model.joints, move.duration
-    start, end = move(0.0)[0], move(T)[0]
-    stands, zero = static_state(finer, end), np.zeros(finer.size)
-    M, K = finer.mass_matrix(stands), stiffness_at(finer, stands)[k:, k:]
+    k = model.joints
+    T = move.duration
+    start = move(0.0)[0]
+    end = move(T)[0]
+    stands = static_state(finer, end)
+    zero = np.zeros(finer.size)
+    M = finer.mass_matrix(stands)
+    K = stiffness_at(finer, stands)[k:, k:]
     slowest = elastic_modes(M[k:, k:], K)[0].max(initial=0.0)
     w = float(1 / np.sqrt(slowest)) if slowest > 0 else RIGID_LOOP_PHASE / T
     inertia = np.diag(M)[:k]
@@ -215,7 +219,8 @@ def stress_rows(model: Model, limit: float | None) -> list[Array]:
     for link in robot.links:
         if link.rigid:
             continue
-        section, material = robot.section(link), robot.material(link)
+        section = robot.section(link)
+        material = robot.material(link)
         if section is None or material is None or not has_fibre(section):
             raise SuppleError(
                 f"stress_limit: link {link.name} names no material and section with an outer fibre "

@@ -98,13 +98,16 @@ def closed_loop_poles(model: Any, controller: Controller, poses: Array) -> NDArr
     from ...equations.evaluate import Evaluator
 
     controller.check(model)
-    n, k = model.size, model.joints
+    n = model.size
+    k = model.joints
     q, qd = (model.functions.symbol(word, n) for word in ("q", "qd"))
-    r, still = model.functions.symbol("r", k), ca.DM.zeros(k)
+    r = model.functions.symbol("r", k)
+    still = ca.DM.zeros(k)
     tau = controller.effort(model, q, qd, ReferenceMotion(r, still, still))
     slopes = [ca.densify(ca.jacobian(tau, x)) for x in (q, qd)]
     law = Evaluator(ca.Function("slopes", [q, qd, r], slopes))
-    zero, found = np.zeros(n), []
+    zero = np.zeros(n)
+    found = []
     for theta in poses:
         x = static_state(model, theta)
         c_q, c_qd = (part.reshape(k, n) for part in law(x, zero, x[:k]))

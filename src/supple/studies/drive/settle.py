@@ -205,14 +205,16 @@ def correction(
     task = _Task(robot, command, band, elements)
     unchanged = np.zeros((task.count, len(command(0.0)[0])))
     shares = unchanged
-    best, least = unchanged, np.inf
+    best = unchanged
+    least = np.inf
     first = np.inf
     for k in range(rounds + 1):
         moved = Corrected(command, shares)
         left, slopes, largest = task.residual(moved, k < rounds)
         first = largest if k == 0 else first
         if largest < least:
-            best, least = shares, largest
+            best = shares
+            least = largest
         if slopes is not None:
             step = np.linalg.lstsq(slopes, -left, rcond=MIN_SINGULAR_VALUE_RATIO)[0]
             shares = shares + step.reshape(shares.shape)
@@ -241,7 +243,8 @@ def leaves(
         left = task.rung(here, here.F[..., None], factor)[:, 0]
         return float(np.hypot(*np.split(left, 2)).sum())
 
-    each, worst = [], rings(1.0)
+    each = []
+    worst = rings(1.0)
     for b in bands:
         if b:
             worst = max(worst, rings((1 - b) ** 2), rings((1 + b) ** 2))
@@ -253,7 +256,8 @@ def _grid(command: Trajectory, step: float) -> tuple[Array, Array]:
     """Times (B,) from break to break, and the steps (B,) that lead to them: 0 across a break."""
     T = command.duration
     edges = [0.0, *(t for t in command.breaks if 0.1 * step < t < T - 0.1 * step), T]
-    times, steps = [], []
+    times = []
+    steps = []
     for a, b in pairwise(edges):
         if b - a > 0.1 * step:
             inside = np.linspace(a, b, 1 + max(1, round((b - a) / step)))
@@ -324,7 +328,8 @@ class _Task:
         x, v, a = alike(self.led, command)(some)
         h = max(float(np.abs(v).max()), 1e-9)
         B = _spline(self.T, np.eye(self.count))
-        B1, B2 = B(self.t, 1), B(self.t, 2)
+        B1 = B(self.t, 1)
+        B2 = B(self.t, 2)
         F = self.model.forcing(x, v, a)
         after = np.clip(np.searchsorted(some, self.t), 1, len(some) - 1)
         part = ((self.t - some[after - 1]) / (some[after] - some[after - 1]))[:, None]
@@ -342,21 +347,27 @@ class _Task:
         from scipy.linalg import eigh
 
         K = factor * here.K
-        M, C, h = here.M, here.C, self.h[:, None, None]
+        M = here.M
+        C = here.C
+        h = self.h[:, None, None]
         y = np.zeros(F.shape[1:])
         y[:, 0] = np.linalg.solve(factor * self.rest.K[0], self.rest.F[0])
         v = np.zeros_like(y)
         acc = np.zeros_like(y)
         A = M + h / 2 * C + h**2 / 4 * K
         for k, h in enumerate(self.h):
-            y, v = y + h * v + h**2 / 4 * acc, v + h / 2 * acc
+            y = y + h * v + h**2 / 4 * acc
+            v = v + h / 2 * acc
             acc = np.linalg.solve(A[k], F[k] - C[k] @ v - K[k] @ y)
-            y, v = y + h**2 / 4 * acc, v + h / 2 * acc
-        still, M = factor * self.rest.K[1], self.rest.M[1]
+            y = y + h**2 / 4 * acc
+            v = v + h / 2 * acc
+        still = factor * self.rest.K[1]
+        M = self.rest.M[1]
         y[:, 0] -= np.linalg.solve(still, self.rest.F[1])
         w2, V = eigh((still + still.T) / 2, M)
         w = np.sqrt(np.abs(w2))
         kept = w <= self.heard
-        V, w = V[:, kept], w[kept]
+        V = V[:, kept]
+        w = w[kept]
         size = np.linalg.norm(self.rest.tip[1, :3] @ V, axis=0)[:, None]
         return np.concatenate([size * (V.T @ M @ y), size / w[:, None] * (V.T @ M @ v)])

@@ -203,7 +203,8 @@ def resample(move: Trajectory, rate: float, slowed: float = 1.0) -> Samples:
     begin = 0.0
     header: Mapping[str, Any] = {}
     if isinstance(move, Samples):
-        begin, header = move.begin, move.header
+        begin = move.begin
+        header = move.header
         gaps = np.diff(move.t)
         even = np.ptp(gaps) <= 1e-4 * gaps.mean() + 8 * np.spacing(begin + move.duration)
         if even and slowed == 1 and abs(rate * gaps.mean() - 1) < 1e-6:
@@ -401,7 +402,9 @@ def _slow_down_to_limits(
     made: Callable[[float], ShapedMove], limits: Sequence[Array]
 ) -> ShapedMove:
     """The move made by a factor of slowness, the least found that keeps limits, to 1 %."""
-    best, slowed, short = None, 1.0, 1.0
+    best = None
+    slowed = 1.0
+    short = 1.0
     for _ in range(ROUNDS):
         found = made(slowed)
         over = [(peak / limit).max() for peak, limit in zip(found.peaks(), limits, strict=True)]

@@ -150,7 +150,9 @@ class Shooting(Programme):
     def _linearise(self, motion: CollocatedMotion) -> _Linearised:
         """Slopes of all pieces at a motion."""
         eq = self.task.equations
-        N, total, m = self.N, self.total, eq.closures
+        N = self.N
+        total = self.total
+        m = eq.closures
         at = self.inputs(motion)
         value = self.dynamics.value(at).reshape(N, 3, total)
         slopes = self.dynamics.jacobian(at).reshape(N, 3, total, -1)
@@ -278,12 +280,10 @@ class Shooting(Programme):
     def _input_slopes(self, p: Array) -> Array:
         """(3 N, inputs, p): slopes of the inputs of all points by the efforts and T."""
         found = self.slopes(p)
-        N, total, m, k = (
-            self.N,
-            self.total,
-            self.task.equations.closures,
-            self.task.equations.joints,
-        )
+        N = self.N
+        total = self.total
+        m = self.task.equations.closures
+        k = self.task.equations.joints
         second = found.unknowns[:, : 3 * total].reshape(N, 3, total, -1)
         z0 = found.state[:-1, :total]
         slope0 = found.state[:-1, total:]
@@ -395,7 +395,11 @@ class Shooting(Programme):
         assert linear is not None
         task = self.task
         eq = task.equations
-        N, total, m, k, n = self.N, self.total, eq.closures, eq.joints, eq.size
+        N = self.N
+        total = self.total
+        m = eq.closures
+        k = eq.joints
+        n = eq.size
         points = 3 * N
         at = self.inputs(motion)
 

@@ -400,7 +400,9 @@ class SplineProgramme:
 
     def _linearise(self, y: Array, pace: float) -> _Linear:
         """Slopes of efforts and of slow rows by the scaled unknowns."""
-        k, lead, n = self.joints, self.lead, self.size
+        k = self.joints
+        lead = self.lead
+        n = self.size
         q, qd, qdd = self._kinematics(y, pace)
         r, by_q, by_qd, by_qdd = self.forces.slopes(q, qd, qdd)
         r = r @ self.shapes
@@ -408,7 +410,9 @@ class SplineProgramme:
         values, slopes, curvatures = (part[:, self.inner] for part in self.basis.at_points)
         slopes = np.sqrt(pace) * slopes
         curvatures = pace * curvatures
-        joints, slow, fast = slice(0, k), slice(k, lead), slice(lead, n)
+        joints = slice(0, k)
+        slow = slice(k, lead)
+        fast = slice(lead, n)
 
         def by_coefficients(rows: slice, columns: slice) -> Array:
             """(P, rows, inner * columns)."""
@@ -534,7 +538,8 @@ class SplineProgramme:
         """Slopes of `_limit_rows` by the scaled unknowns."""
         limits = self.limits
         q, qd, _ = self._kinematics(y, pace)
-        k, lead = self.joints, self.lead
+        k = self.joints
+        lead = self.lead
         m = len(self.scale)
         rows: list[Array] = []
 

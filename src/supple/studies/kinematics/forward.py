@@ -104,11 +104,14 @@ def forward(
     tip = structure.tip
     p = structure.p[:, tip] + structure.L[:, tip, None] * structure.R[:, tip, :, 0]
     R = structure.R[:, tip] @ structure.segments[tip].R_LS.T
-    place, axes = asked.fill_batch(p), asked.fill_batch(R)
-    valid, reason = asked.take(asked.good), asked.take(asked.reason)
+    place = asked.fill_batch(p)
+    axes = asked.fill_batch(R)
+    valid = asked.take(asked.good)
+    reason = asked.take(asked.reason)
     if sag:
         bent = statics(robot, theta, position=position)
         place = place + bent.tip_displacement
         axes = vector_rotation(bent.tip_rotation) @ axes
-        valid, reason = bent.valid, bent.reason
+        valid = bent.valid
+        reason = bent.reason
     return Pose(robot, asked.take(asked.theta), place, axes, sag, valid, reason)

@@ -143,7 +143,8 @@ def inverse(
     need_robot(robot)
     single = np.ndim(position) == 1
     given = [position] if single else list(position)  # type: ignore[arg-type]
-    P, reason = np.full((len(given), 3), np.nan), [""] * len(given)
+    P = np.full((len(given), 3), np.nan)
+    reason = [""] * len(given)
     for b, each in enumerate(given):
         try:
             # One position (3,), or (2,) in the plane of a planar robot, checked

@@ -172,8 +172,11 @@ def closed_over_samples(
     D = np.vstack([plant.D, seen[1]])
 
     # Current loops: lag dtau/dt = command - tau, a state for each joint that has one
-    A, B_u, B_w = plant.A, plant.B[:, :k], plant.B[:, k:]
-    D_u, D_w = D[:, :k], D[:, k:]
+    A = plant.A
+    B_u = plant.B[:, :k]
+    B_w = plant.B[:, k:]
+    D_u = D[:, :k]
+    D_w = D[:, k:]
     lag = computer.by_joint("lag", model)
     slow = np.flatnonzero(np.zeros(k) if lag is None else lag)
     lags = np.zeros(len(slow)) if lag is None else lag[slow]
@@ -193,8 +196,10 @@ def closed_over_samples(
     by_load = np.zeros((len(Phi), B_w.shape[1]))
     by_load[: len(A)] = loaded[: len(A)]
     C = np.hstack([C, np.zeros((len(C), (depth - 1) * k)), D_u])
-    C_out, C_seen = C[:rows], C[rows:]
-    D_out, D_seen = D_w[:rows], D_w[rows:]
+    C_out = C[:rows]
+    C_seen = C[rows:]
+    D_out = D_w[:rows]
+    D_seen = D_w[rows:]
 
     # A sensor's low-pass runs at the samples: s = left s_before + (1 - left) y
     left = _low_pass(law, model, period)

@@ -169,10 +169,8 @@ def follow(
     on_links = () if loads is None or isinstance(loads, Loads) else a_list_of_loads("loads", loads)
     loads = loads if isinstance(loads, Loads) else None
     if isinstance(robot, Robot) and (named or on_links or process is not None):
-        robot, loads = (
-            _output_model(robot, (elements, order), (damping, modal_damping), loads),
-            None,
-        )
+        robot = _output_model(robot, (elements, order), (damping, modal_damping), loads)
+        loads = None
         damping = modal_damping = None
     if isinstance(robot, Model):
         robot = loaded_model(robot, on_links)
@@ -341,7 +339,8 @@ class _Run:
         if self.begin == "periodic":
             q, v = periodic_start(self.along.system, t[: (len(t) - 1) // self.periods + 1], scheme)
         else:
-            q, v = self._initial_deflection(), np.zeros(self.along.size)
+            q = self._initial_deflection()
+            v = np.zeros(self.along.size)
         y, yd, ydd = (x[::fine] for x in step_through(self.along.system, t, q, v, scheme))
         return self._response(y, yd, ydd, h / fine)
 
@@ -350,13 +349,15 @@ class _Run:
 
         Where that needs far more steps than rows, by leaps from row to row if they are as good.
         """
-        N, every = self.along.size, self.t[1] - self.t[0]
+        N = self.along.size
+        every = self.t[1] - self.t[0]
         h = min(self._first_step(), every) if step is None else min(step, every)
         h = every / math.ceil(every / h * (1 - 1e-9))
         far = step is None and every > h * (MANY if N <= FEW else 4 * MANY)
         x = self._by_leaps(every) if far else None
         x, h = self._by_steps(step, h, every) if x is None else (x, every)
-        y, yd = x[:, :N], x[:, N:]
+        y = x[:, :N]
+        yd = x[:, N:]
         M, C, K, F = self.along.system(self.t)
         solved = solver(M)
         rest = F - np.einsum("tij,tj->ti", C, yd) - np.einsum("tij,tj->ti", K, y)
@@ -378,7 +379,8 @@ class _Run:
 
     def _by_steps(self, step: float | None, h: float, every: float) -> tuple[Array, float]:
         """The states (T, 2N) by Gauss's steps, halved until they stay, and how long these are."""
-        x, coarse = self.along.steps(self.t, h, self._state(h)), None
+        x = self.along.steps(self.t, h, self._state(h))
+        coarse = None
         for _ in range(HALVINGS):
             skip = 1 if 2 * h <= every * (1 + 1e-9) else 2
             if coarse is None:
@@ -440,11 +442,13 @@ class _Run:
 
     def _response(self, y: Array, yd: Array, ydd: Array, step: float) -> PathResponse:
         """Read the answer off."""
-        model, t = self.along.model, self.t
+        model = self.along.model
+        t = self.t
         x, v, a = self.along.path(t)
         k = self.path(0.0)[0].size
         beside = x.shape[1] - k - len(model.loose)
-        tips, efforts = [], []
+        tips = []
+        efforts = []
         many = max(8, 1_000_000 // max(1, self.along.size**2))
         for first in range(0, len(t), many):
             rows = slice(first, first + many)

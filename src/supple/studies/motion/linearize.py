@@ -270,8 +270,10 @@ def _rows(
 
     `loaded`: the model under each load on a link, which outputs such as Moment also feel directly.
     """
-    n, k = model.size, model.joints
-    unit, names = np.eye(2 * n), model.chain.motors
+    n = model.size
+    k = model.joints
+    unit = np.eye(2 * n)
+    names = model.chain.motors
     known = {
         "joints": (unit[:k], [f"theta.{name}" for name in names]),
         "rates": (unit[n : n + k], [f"d.theta.{name}" for name in names]),
@@ -305,7 +307,8 @@ def _rows(
 
 def _add_sensor_states(found: StateSpace, outputs: list[Any], counts: list[int]) -> StateSpace:
     """The same with a state for each value of a Sensor with bandwidth: x' = c (y - x)."""
-    corners, row = np.zeros(len(found.C)), 0
+    corners = np.zeros(len(found.C))
+    row = 0
     for output, count in zip(outputs, counts, strict=True):
         if isinstance(output, Sensor):
             if output.delay:
@@ -318,9 +321,13 @@ def _add_sensor_states(found: StateSpace, outputs: list[Any], counts: list[int])
     at = np.flatnonzero(corners)
     if not len(at):
         return found
-    c, n, m = corners[at], len(found.A), len(at)
-    C, D = np.hstack([found.C, np.zeros((len(found.C), m))]), found.D.copy()
-    C[at], D[at] = np.hstack([np.zeros((m, n)), np.eye(m)]), 0.0
+    c = corners[at]
+    n = len(found.A)
+    m = len(at)
+    C = np.hstack([found.C, np.zeros((len(found.C), m))])
+    D = found.D.copy()
+    C[at] = np.hstack([np.zeros((m, n)), np.eye(m)])
+    D[at] = 0.0
     return replace(
         found,
         A=np.block([[found.A, np.zeros((n, m))], [c[:, None] * found.C[at], -np.diag(c)]]),

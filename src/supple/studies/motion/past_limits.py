@@ -22,7 +22,8 @@ LOOKS = 200  # samples of a run at which its links' bending is looked at
 
 def largest_deflection_ratio(found: Response) -> float:
     """Return the largest deflection of a link's end over its length, of links that do not slide."""
-    model, most = found.model, 0.0
+    model = found.model
+    most = 0.0
     rows = found.q[:: len(found.q) // LOOKS + 1]
     for i, link in enumerate(model.chain.links):
         if not link.inv.count or link.slide is not None:
@@ -68,7 +69,8 @@ def past_limits(
             size = np.abs(values[:, k])
             if limit is None or not (over := size > limit * (1 + ROUNDING)).any():
                 continue
-            most, first = float(size.max()), float(t[over.argmax()])
+            most = float(size.max())
+            first = float(t[over.argmax()])
             keeps = "; a controller in supple.Sampled keeps it" if word == "effort" else ""
             told.append(
                 f"the {word} of joint {drive.name} reaches {most:.4g}, its {word}_limit is "

@@ -224,6 +224,7 @@ def with_outputs(
         return found
     t = found.t
     load = None if wrench is None else wrench.value(t + 1e-12 * t[-1], 6)
-    state, loads = (found.q, found.qd), (found.tau, load)
+    state = (found.q, found.qd)
+    loads = (found.tau, load)
     values = readings(found.model, outputs, t, state, loads, found.near)
     return replace(found, outputs=values)

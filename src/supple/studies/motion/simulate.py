@@ -378,7 +378,8 @@ def _difference(before: Response, found: Response) -> float:
 
 def _warn_of_lateness(found: Response, stepper: Stepper, spectrum: Spectrum) -> None:
     """Warn where a step that was given loses time, which a balance of energy does not tell."""
-    run, step = float(found.t[-1] - found.t[0]), float(found.step or 0.0)
+    run = float(found.t[-1] - found.t[0])
+    step = float(found.step or 0.0)
     rate, late = spectrum.lateness(run, step, stepper.late, stepper.order or 1)
     if late > LATE and found.openness <= OPEN:
         warnings.warn(
@@ -581,7 +582,9 @@ def _grid(
         if isinstance(given, Input):
             switches.update(given.switches(duration))
     edges = [*sorted(switches), duration]
-    parts, starts, count = [], [], 0
+    parts = []
+    starts = []
+    count = 0
     for a, b in pairwise(edges):
         steps = max(1, math.ceil((b - a) / dt - 1e-9))
         parts.append(a + (b - a) * np.arange(steps) / steps)
@@ -594,7 +597,9 @@ def _collect(
     plan: RunPlan, chunks: Iterator[Chunk], x0: Array, limits: bool, progress: bool | None
 ) -> tuple[Array, Array | None, str]:
     """All states until the end, a fault or Ctrl-C, efforts applied, and why it ended early."""
-    kept, applied, message = [x0[None]], [], ""
+    kept = [x0[None]]
+    applied = []
+    message = ""
     last: Array | None = None
     try:
         for chunk in with_progress(chunks, plan.grid, progress):
@@ -707,11 +712,14 @@ def _response(
     how: tuple[str, float, dict[str, Any]],
     message: str,
 ) -> Response:
-    n, t = plan.model.size, plan.grid[: len(states)]
+    n = plan.model.size
+    t = plan.grid[: len(states)]
     states, z = np.split(states, [states.shape[1] - plan.memory], axis=1)
-    q, qd = states[:, :n], states[:, n : 2 * n]
+    q = states[:, :n]
+    qd = states[:, n : 2 * n]
     columns = state_map(plan.model)
-    roots, dependent = columns.where("root"), columns.dependent
+    roots = columns.where("root")
+    dependent = columns.dependent
     beta = states[:, roots] if len(roots) else None
     near = states[:, dependent] if len(dependent) else None
     if applied is not None:

@@ -302,9 +302,11 @@ def stability(
     A = system.matrices(run.q, run.qd, wanted)
     omega = system.frequencies(run.q)
     # Energy and action of the vibration about the quasi-static shape, from modal amplitudes
-    eta, etad = system.parts(run.q), system.parts(run.qd)
+    eta = system.parts(run.q)
+    etad = system.parts(run.qd)
     E = system.modal_energies(run.q, eta - system.quasi_static(run.q, run.qd, wanted), etad)
-    energy, action = E.sum(axis=1), (E / omega).sum(axis=1)
+    energy = E.sum(axis=1)
+    action = (E / omega).sum(axis=1)
     V, lyapunov_rate, own = lyapunov_rates(system, run)
     slope = np.gradient(omega[:, 0], run.t)
     # Deflection of the end and moment at the root of the last link that bends
@@ -436,7 +438,8 @@ def lyapunov_rates(system: Flexible, run: Response) -> tuple[Array, Array, Array
     Source: [Theodore1997], Eqs. (41)-(43); (42) lacks its second term, and (43) has a term that
     does not belong there and lacks dK/dbeta beta_dot.
     """
-    eta, etad = system.parts(run.q), system.parts(run.qd)
+    eta = system.parts(run.q)
+    etad = system.parts(run.qd)
     etadd = system.parts(run.model.forward_dynamics(run.q, run.qd, run.tau))
     M, K, Md, Kd = system.blocks(run.q, run.qd)
     V = (_form(M, etad, etad) + _form(K, eta, eta)) / 2
@@ -455,7 +458,8 @@ def _roots_by_both_methods(model: Model, run: Response, tolerance: float) -> tup
     by_newton: list[Array] = [np.zeros((len(run.t), 0))]
     by_rates: list[Array] = [np.zeros((len(run.t), 0))]
     for i in model.chain.sliding:
-        slide, lengths = model.chain.links[i].slide, run.q[:, model.chain.theta[i]]
+        slide = model.chain.links[i].slide
+        lengths = run.q[:, model.chain.theta[i]]
         for law in slide.laws if isinstance(slide, SlidingModes) else ():
             by_newton.append(np.array([law.roots(float(l)) for l in lengths]))
             by_rates.append(integrate_roots(law, lengths, max(tolerance, 1e-12)))
@@ -471,7 +475,8 @@ def _speed_ratio(model: Model, run: Response) -> Array:
     """
     out = np.zeros(len(run.t))
     for i in model.chain.sliding:
-        slide, k = model.chain.links[i].slide, model.chain.theta[i]
+        slide = model.chain.links[i].slide
+        k = model.chain.theta[i]
         assert slide is not None
         along = slide.beam.at(np.linspace(0.0, slide.beam.L, 17))
         stiff = float((along[:, 2:4].min(axis=1) / along[:, 0]).min())
@@ -603,7 +608,8 @@ def free_growth(
             system.modal_energies(q[None], v[None, : len(a)], v[None, len(a) :])[0]
             for q, v in ((first, x), (last, y))
         )
-        w0, w1 = before.omega[j], after.omega[j]
+        w0 = before.omega[j]
+        w1 = after.omega[j]
         alike = np.abs(after.omega - w1) < 1e-6 * w1  # both planes, where they bend alike
         ratio = E1[alike].sum() / E0.sum()
         scale = math.sqrt(ratio) * w0 / w1

@@ -190,7 +190,9 @@ class StateSpace(Answer):
         if times.ndim != 1 or not len(times) or (np.diff(times) <= 0).any() or times[0] < 0:
             raise SuppleError(f"t has shape {times.shape}: give rising times, none below zero")
         n, m = self.B.shape
-        rows, z, before = [], np.vstack([np.zeros((n, m)), np.eye(m)]), 0.0
+        rows = []
+        z = np.vstack([np.zeros((n, m)), np.eye(m)])
+        before = 0.0
         joined = np.block([[self.A, self.B], [np.zeros((m, n + m))]])
         if self.period is not None:
             joined[n:, n:] = np.eye(m)
@@ -203,6 +205,7 @@ class StateSpace(Answer):
             else:
                 count = int(at / self.period + 1e-9) - int(before / self.period + 1e-9)
                 after = np.asarray(np.linalg.matrix_power(joined, count))
-            z, before = after @ z, at
+            z = after @ z
+            before = at
             rows.append(self.C @ z[:n] + self.D)
         return np.array(rows)

@@ -88,7 +88,8 @@ def assumed_modes(
     """
     from scipy.linalg import cho_factor, cho_solve, eigh
 
-    k, n = model.joints, model.size
+    k = model.joints
+    n = model.size
     if n == k:
         raise SuppleError("the model has no elastic coordinate: no mode to find")
     q = model.chain.pose()
@@ -97,7 +98,8 @@ def assumed_modes(
         if given.shape != (k,):
             raise SuppleError(f"theta has shape {given.shape}: give {k} joint coordinates")
         q[:k] = given
-    M, K = model.mass_matrix(q), stiffness_at(model, q)
+    M = model.mass_matrix(q)
+    K = stiffness_at(model, q)
     follow = np.zeros((k, n - k))
     if joints == "free" and k:
         follow = -cho_solve(cho_factor(M[:k, :k]), M[:k, k:])

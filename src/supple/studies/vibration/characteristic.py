@@ -160,7 +160,8 @@ def characteristic(
 
 def omega_lim(beam: Beam) -> float:
     """Return sqrt(kGS / rho I), where (28) is zero; infinite without shear or rotary inertia."""
-    kGA, rI = beam.kGA[0], beam.rI[0]
+    kGA = beam.kGA[0]
+    rI = beam.rI[0]
     return math.sqrt(kGA / rI) if rI > 0 and math.isfinite(kGA) else math.inf
 
 
@@ -223,16 +224,20 @@ def _axial(beam: Beam, omega: float, x: float) -> Array:
     if math.isinf(beam.EA):
         return np.array([[1.0, 0.0], [-(omega**2) * beam.m * x, 1.0]])
     k = omega * math.sqrt(beam.m / beam.EA)
-    c, s, stiff = math.cos(k * x), math.sin(k * x), beam.EA * k
+    c = math.cos(k * x)
+    s = math.sin(k * x)
+    stiff = beam.EA * k
     return np.array([[c, s], [-stiff * s, stiff * c]])
 
 
 def _state(beam: Beam, omega: float, x: float) -> tuple[Array, Array]:
     """Motion (U, V, Psi) and force (N, T, M) at x, (3, 6) each over A_1..A_4, B_1, B_2."""
     v, psi, shear, moment = _bending(beam, omega, x)
-    motion, force = np.zeros((3, 6)), np.zeros((3, 6))
+    motion = np.zeros((3, 6))
+    force = np.zeros((3, 6))
     motion[0, 4:], force[0, 4:] = _axial(beam, omega, x)
-    motion[1:, :4], force[1:, :4] = (v, psi), (shear, moment)
+    motion[1:, :4] = (v, psi)
+    force[1:, :4] = (shear, moment)
     return motion, force
 
 
@@ -271,8 +276,10 @@ def _sections(structure: Structure, omega: float, i: int) -> tuple[Array, Array,
     Before its joint the root moves less by what the spring gives, and the force is that of the beam
     and the hub; past its tip the end hands on what its body leaves.
     """
-    segment, square = structure.segments[i], np.ix_(PLANE, PLANE)
-    hub, tip = structure.root_mass[0, i][square], segment.tip_mass[square]
+    segment = structure.segments[i]
+    square = np.ix_(PLANE, PLANE)
+    hub = structure.root_mass[0, i][square]
+    tip = segment.tip_mass[square]
     motion, force = _state(_uniform(segment), omega, 0.0)
     force = force + omega**2 * hub @ motion
     motion = motion - _compliance(segment) @ force
@@ -288,13 +295,16 @@ def characteristic_matrix(structure: Structure, omega: float) -> Array:
     (A.1), cosh before cos, an even permutation of (B.1).
     """
     _check_structure(structure)
-    n, square = len(structure.segments), np.ix_(PLANE, PLANE)
+    n = len(structure.segments)
+    square = np.ix_(PLANE, PLANE)
     links = [_sections(structure, omega, i) for i in range(n)]
     M = np.zeros((6 * n, 6 * n))
     M[:3, :6] = links[0][0][MOTION]
     for i, ((_, _, end, end_force), (motion, force, _, _)) in enumerate(pairwise(links)):
         T = structure.T[0, i + 1][square]
-        rows, left, right = 6 * i + 3, slice(6 * i, 6 * i + 6), slice(6 * i + 6, 6 * i + 12)
+        rows = 6 * i + 3
+        left = slice(6 * i, 6 * i + 6)
+        right = slice(6 * i + 6, 6 * i + 12)
         M[rows : rows + 3, left], M[rows + 3 : rows + 6, left] = (T @ end)[MOTION], end_force[FORCE]
         M[rows : rows + 3, right] = -motion[MOTION]
         M[rows + 3 : rows + 6, right] = -(T.T @ force)[FORCE]
@@ -320,11 +330,13 @@ def _scaled_and_size(structure: Structure, omega: float) -> tuple[Array, Array]:
         for segment, L in zip(structure.segments, structure.L[0], strict=True)
     ]
     table = abs(np.concatenate(ends, axis=1))  # (12, 6n): U, V, Psi, N, T, M at root and end
-    unit, size = np.ones(6), np.ones(table.shape[1])
+    unit = np.ones(6)
+    size = np.ones(table.shape[1])
     for _ in range(4):
         size = np.linalg.norm(table / np.tile(unit, 2)[:, None], axis=0)
         unit = (table / size).reshape(2, 6, -1).max(axis=(0, 2))
-    motion, force = unit[:3][MOTION], unit[3:][FORCE]
+    motion = unit[:3][MOTION]
+    force = unit[3:][FORCE]
     rows = np.concatenate([motion, *[motion, force] * (len(ends) - 1), force])
     scaled: Array = characteristic_matrix(structure, omega) / rows[:, None] / size
     return scaled, size

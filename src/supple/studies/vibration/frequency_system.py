@@ -37,11 +37,14 @@ class FrequencySystem:
 
     def stiffness(self, w2: Complex, loss: complex = 1.0) -> Complex:
         """Return K (F, n, n) at squared frequencies on the motions that keep closures shut."""
-        z, N = self.z, self.z.size
+        z = self.z
+        N = self.z.size
         A = np.zeros((len(w2), N, N), complex)
         minus = -w2[:, None, None]
         for i, (segment, cut_) in enumerate(zip(self.structure.segments, self.pieces, strict=True)):
-            form, J, w = cut_.form(w2, loss), z.root[i], z.inner[i]
+            form = cut_.form(w2, loss)
+            J = z.root[i]
+            w = z.inner[i]
             A += J.T @ (form[:, :6, :6] + minus * self.structure.root_mass[0, i]) @ J
             coupling = J.T @ form[:, :6, 6:]
             A[:, :, w] += coupling

@@ -346,7 +346,8 @@ def modes(
     if structure.size:
         answer = _exact if method == "exact" else _by_shapes
         found = answer(structure, method, count, elements, order).less(loose)
-    reason, kept = asked.reason, structure
+    reason = asked.reason
+    kept = structure
     if found.reason is not None:
         reason = reason.copy()
         reason[asked.good] = found.reason
@@ -457,7 +458,8 @@ def _missing_reasons(omega: Array) -> NDArray[np.object_] | None:
 
 
 def _exact(structure: Structure, method: str, count: int, each: int, order: str) -> _MethodResult:
-    omega, width = np.empty((structure.size, count)), np.empty((structure.size, count))
+    omega = np.empty((structure.size, count))
+    width = np.empty((structure.size, count))
     guess = structure.known_numbers.guess
     for rows in alike(structure):
         some = structure if structure.repeats is None else structure.part(rows)
@@ -469,7 +471,8 @@ def _exact(structure: Structure, method: str, count: int, each: int, order: str)
         found = natural_frequencies(some.tree(), count, some.rigid_modes, guess)
         if some is structure:
             return _MethodResult(found.omega, found.width, _missing_reasons(found.omega))
-        omega[rows], width[rows] = found.omega, found.width
+        omega[rows] = found.omega
+        width[rows] = found.width
     return _MethodResult(omega, width, _missing_reasons(omega))
 
 

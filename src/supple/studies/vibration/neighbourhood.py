@@ -66,7 +66,8 @@ def around(here: Modes, count: int = 21, points: int = 13) -> Iterator[ModesAlon
     for index, coordinate in enumerate(coordinates_of(here.robot)):
         # Values that hold the pose's own and stay within reach
         own = pose[index]
-        low, high = min(coordinate.low, own), max(coordinate.high, own)
+        low = min(coordinate.low, own)
+        high = max(coordinate.high, own)
         for _ in range(4):  # a reach with holes is cut at the first of them
             low, high = (_reach(here, pose, index, edge) for edge in (low, high))
             at = np.linspace(low, high, count)
@@ -99,7 +100,9 @@ def _ask(here: Modes, pose: Array, index: int, values: Array) -> Modes:
     poses = np.repeat(pose[None], len(values), axis=0)
     poses[:, index] = values
     key = "theta" if here.position is None else "position"
-    count, method, joints = here.omega.shape[-1], here.method, here.joints
+    count = here.omega.shape[-1]
+    method = here.method
+    joints = here.joints
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PoseWarning)
         return modes(
@@ -114,7 +117,8 @@ def _ask(here: Modes, pose: Array, index: int, values: Array) -> Modes:
 
 def _reach(here: Modes, pose: Array, index: int, edge: float) -> float:
     """The farthest value towards `edge` that the robot reaches, 10 % short of the boundary."""
-    inside, outside = float(pose[index]), edge
+    inside = float(pose[index])
+    outside = edge
     if _stands(here, _replace_coordinate(pose, index, edge))[0]:
         return edge
     for _ in range(20):

@@ -373,8 +373,10 @@ class Ports:
         outputs: tuple[One, ...],
         joints: str,
     ) -> None:
-        self._robot, self._joints = robot, joints
-        self._inputs, self._outputs = inputs, outputs
+        self._robot = robot
+        self._joints = joints
+        self._inputs = inputs
+        self._outputs = outputs
         self._columns = [self._force(system, name) for name in inputs]
         for output in outputs:
             self._row(system, output)
@@ -514,7 +516,8 @@ class Ports:
         L = float(system.structure.L[0, i])
         yields = system.structure.segments[i].beam.outside(L).compliances([x])[0]
         f = system.forces(i, x, w2, loss)
-        turn_z, turn_y = f[:, 5] * yields[5] / loss, f[:, 4] * yields[4] / loss
+        turn_z = f[:, 5] * yields[5] / loss
+        turn_y = f[:, 4] * yields[4] / loss
         if np.ndim(output.offset) == 0:  # about the link's z, whatever the section's roll
             z_LS = system.structure.segments[i].R_LS[2]
             twist = f[:, 3] * yields[3] / loss
@@ -526,7 +529,8 @@ class Ports:
 
     def _motor(self, system: FrequencySystem, name: str) -> tuple[Array, float]:
         """Row (N,) of a motor's coordinate, and the compliance of a spring without a rotor."""
-        family, unit = architecture_of(self._robot), np.eye(system.z.size)
+        family = architecture_of(self._robot)
+        unit = np.eye(system.z.size)
         drives = {drive.name: drive for drive in family.drives}
         if (rod := dict(system.structure.rods).get(name)) is not None:
             ends = ((rod.a, rod.rows_a[0, 0]), (rod.b, rod.rows_b[0, 0]))
@@ -546,7 +550,8 @@ class Ports:
             raise SuppleError(f"{name} has no joint that moves: name one that does")
         if (other := getattr(joint, "mimic", None)) is not None:
             raise SuppleError(f"{name} has no motor: its joint follows that of {other.joint}")
-        releases, stiffness = system.structure.segments[i].releases, made.stiffness
+        releases = system.structure.segments[i].releases
+        stiffness = made.stiffness
         way = releases[loose[0]].toward(0)
         if any(r.stiffness and np.allclose(r.toward(0), way) for r in releases):
             stiffness = None  # its spring gives way by itself

@@ -205,7 +205,8 @@ def _modes_at_rest(model: Model, theta: Array, count: int) -> WeightedModes:
         mu, vectors = eigh(M, K + SHIFT * M)
     except np.linalg.LinAlgError:
         raise SuppleError(_unstable(model)) from None
-    mu, vectors = mu[::-1], vectors[:, ::-1]
+    mu = mu[::-1]
+    vectors = vectors[:, ::-1]
     vectors = vectors / np.sqrt(np.einsum("im,ij,jm->m", vectors, M, vectors))
     square = np.einsum("im,ij,jm->m", vectors, K, vectors)
     terms = np.einsum("im,ij,jm->m", np.abs(vectors), np.abs(K), np.abs(vectors))

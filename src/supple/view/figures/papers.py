@@ -37,7 +37,9 @@ STIFFNESS_NAMES = {
     "shoulder": "$k_{T1}$ (elbow rigid)",
     "elbow": "$k_{T2}$ (shoulder rigid)",
 }
-STIFFEST, SOFTEST = 1e11, 1e-3  # N m/rad, what is drawn
+# N m/rad, what is drawn
+STIFFEST = 1e11
+SOFTEST = 1e-3
 
 
 def plot_joint_flexibility(
