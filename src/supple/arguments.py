@@ -379,8 +379,8 @@ def one_of(*words: str) -> Check:
 
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str) or value not in words:
-            told = f"'{value}'" if isinstance(value, str) and value.isprintable() else brief(value)
-            raise SuppleError(f"{name} is {told}: it must be one of {', '.join(words)}")
+            shown = f"'{value}'" if isinstance(value, str) and value.isprintable() else brief(value)
+            raise SuppleError(f"{name} is {shown}: it must be one of {', '.join(words)}")
         return value
 
     return check

@@ -37,16 +37,16 @@ def afford(what: str, gigabytes: float, seconds: float, advice: str) -> None:
             f"that are allowed: {advice}, or set SUPPLE_MEMORY_GB"
         )
     if seconds > LONG:
-        told = f"{seconds / 60:.2g} minutes" if seconds > 100 else f"{seconds:.0f} s"
-        warnings.warn(f"{what} will take about {told}", SizeWarning, stacklevel=3)
+        foreseen = f"{seconds / 60:.2g} minutes" if seconds > 100 else f"{seconds:.0f} s"
+        warnings.warn(f"{what} will take about {foreseen}", SizeWarning, stacklevel=3)
 
 
 def count_of(total: float, step: float, most: float, what: str, advice: str) -> int:
     """Return how many steps make a total, refused beyond `most` before anything is made of it."""
     count = total / step if step else math.inf
     if not count <= most:
-        told = "infinitely many" if not math.isfinite(count) else f"{count:.3g}"
+        shown = "infinitely many" if not math.isfinite(count) else f"{count:.3g}"
         raise SuppleError(
-            f"{what} would be {told} steps, at most {most:.0e} are computed: {advice}"
+            f"{what} would be {shown} steps, at most {most:.0e} are computed: {advice}"
         )
     return math.ceil(count)

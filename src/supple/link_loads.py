@@ -241,9 +241,9 @@ class SegmentLoad:
         nodes = (nodes + 1) / 2
         weights = weights / 2
         moved = np.zeros(6)
-        carried = self._jump(0.0)
+        resultants = self._jump(0.0)
         inner = {0.0: np.zeros(12)}
-        outer = {0.0: np.concatenate([moved, carried])}
+        outer = {0.0: np.concatenate([moved, resultants])}
         for a, b in pairwise(stops):
             step = b - a
             # d(b) = X(b - a) d(a) + int X(b - t) c(t) n(t) dt, n the resultants at t
@@ -251,13 +251,13 @@ class SegmentLoad:
             compliances = self.beam.compliances(places)
             grown = transport(step) @ moved
             for place, weight, compliance in zip(places, weights, compliances, strict=True):
-                n = self._carry_resultant(carried, a, place, nodes, weights)
+                n = self._carry_resultant(resultants, a, place, nodes, weights)
                 grown = grown + step * weight * transport(b - place) @ (compliance * n)
             moved = grown
-            carried = self._carry_resultant(carried, a, b, nodes, weights)
-            inner[float(b)] = np.concatenate([moved, carried])
-            carried = carried + self._jump(b)
-            outer[float(b)] = np.concatenate([moved, carried])
+            resultants = self._carry_resultant(resultants, a, b, nodes, weights)
+            inner[float(b)] = np.concatenate([moved, resultants])
+            resultants = resultants + self._jump(b)
+            outer[float(b)] = np.concatenate([moved, resultants])
         found = outer if after else inner
         return np.array([found[float(place)] for place in wanted]).reshape(len(wanted), 12)
 
@@ -303,10 +303,10 @@ def placed_loads(structure: Structure, loads: Sequence[Load]) -> dict[int, Segme
             wrenches.setdefault(i, []).append(turn @ load.wrench)
         else:
             assert isinstance(load, DistributedLoad)
-            whole = float(structure.L[0, own].sum())
+            link_length = float(structure.L[0, own].sum())
             begin = 0.0
             for i in own:
-                along = _spread_on(load, structure.R[0, i], begin, whole)
+                along = _spread_on(load, structure.R[0, i], begin, link_length)
                 spread.setdefault(i, []).append(along)
                 begin += float(structure.L[0, i])
     found = {}

@@ -263,16 +263,16 @@ def _how_to_assemble(m: Tree, x: Array) -> str:
     """
     shut = None
     for start in (x, m.start):
-        near = start.copy()
+        guess = start.copy()
         for _ in range(200):
-            g, J = m.openings(near[None])
+            g, J = m.openings(guess[None])
             size = np.abs(g).max(initial=0.0)
             if not size > SHUT:
                 break
-            damped = J[0].T @ J[0] + np.clip(size, 1e-5, 0.03) ** 2 * np.eye(len(near))
-            near = near - np.linalg.solve(damped, J[0].T @ g[0])
-        if np.abs(m.openings(near[None])[0]).max(initial=0.0) <= 1e3 * SHUT:
-            shut = near
+            damped = J[0].T @ J[0] + np.clip(size, 1e-5, 0.03) ** 2 * np.eye(len(guess))
+            guess = guess - np.linalg.solve(damped, J[0].T @ g[0])
+        if np.abs(m.openings(guess[None])[0]).max(initial=0.0) <= 1e3 * SHUT:
+            shut = guess
             break
     names = ", ".join(link.name for link in m.form.links)
     sizes = f"check the lengths, mounts and start values of {names}"
@@ -312,17 +312,17 @@ def solve_closures(m: Tree, x: Array) -> tuple[Array, Bools]:
     values = np.linalg.svd(J, compute_uv=False)
     rank = (values > RANK_TOLERANCE * values[:, :1]).sum(axis=1)
     for b in np.flatnonzero(done & (rank < len(z)) & (rank > 0)):
-        near = found[b : b + 1].copy()
+        guess = found[b : b + 1].copy()
         z0 = x[b, z]
         for _ in range(30):
-            g, J = m.openings(near)
+            g, J = m.openings(guess)
             back = np.linalg.pinv(J[0][:, z], rcond=RANK_TOLERANCE)
-            new = z0 - back @ (g[0] - J[0][:, z] @ (near[0, z] - z0))
-            change = np.abs(new - near[0, z]).max()
-            near[0, z] = new
+            new = z0 - back @ (g[0] - J[0][:, z] @ (guess[0, z] - z0))
+            change = np.abs(new - guess[0, z]).max()
+            guess[0, z] = new
             if change < 1e-12:
                 break
-        again, closed = newton(m, near)
+        again, closed = newton(m, guess)
         if closed[0]:
             found[b] = again[0]
     return found, done
@@ -430,8 +430,8 @@ def _refuse_singular(m: Tree, x: Array, reason: NDArray[np.object_]) -> Array:
     if not m.loops or not len(z):
         return m.clearance(x)
     # Only where J has nearly a null space, and not where two axes of a ball joint are in line
-    held = m.holds(x)
-    suspects = np.flatnonzero((held.min(axis=1, initial=1.0) <= RANK_TOLERANCE) & (reason == ""))
+    is_held = m.holds(x)
+    suspects = np.flatnonzero((is_held.min(axis=1, initial=1.0) <= RANK_TOLERANCE) & (reason == ""))
     J = m.openings(x[suspects])[1][:, :, z]
     _, values, Vt = np.linalg.svd(J)
     wide = np.zeros((len(suspects), len(z)))
@@ -455,7 +455,7 @@ def _refuse_singular(m: Tree, x: Array, reason: NDArray[np.object_]) -> Array:
                 f"theta {at} is singular: with its motors held, the joint of {joint.name} can "
                 "still begin to move, and the loads there have no limit; try a theta nearby"
             )
-    clearance = least_held(held)
+    clearance = least_held(is_held)
     for b in np.flatnonzero((clearance < SINGULAR) & (reason == "")):
         reason[b] = (
             f"theta {np.round(x[b, m.driven], 6).tolist()} is singular: with its motors held, "

@@ -51,10 +51,10 @@ def clearance(J: Array) -> Array:
 
     The singular values over the largest of their derivative J (B, r, z) over these motions.
     """
-    held = np.zeros((len(J), J.shape[2]))
+    relative = np.zeros((len(J), J.shape[2]))
     values = np.linalg.svd(J, compute_uv=False)
-    held[:, : values.shape[1]] = values / np.maximum(values[:, :1], 1e-300)
-    return held
+    relative[:, : values.shape[1]] = values / np.maximum(values[:, :1], 1e-300)
+    return relative
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,13 @@ def warn_near(robot: Robot, found: Resolved, stacklevel: int = 5) -> None:
     """Warn once of configurations that are near a singular one."""
     if found.clearance is None or not len(found.clearance):
         return
-    near = (found.reason == "") & (found.clearance < NEAR)
-    if not near.any():
+    is_near = (found.reason == "") & (found.clearance < NEAR)
+    if not is_near.any():
         return
-    b = int(np.argmin(np.where(near, found.clearance, np.inf)))
+    b = int(np.argmin(np.where(is_near, found.clearance, np.inf)))
     at = found.theta[b] if found.position is None else found.position[b]
     place = f"{'theta' if found.position is None else 'position'} {np.round(at, 6).tolist()}"
-    count = f" ({int(near.sum())} of {len(near)} poses are)" if len(near) > 1 else ""
+    count = f" ({int(is_near.sum())} of {len(is_near)} poses are)" if len(is_near) > 1 else ""
     warnings.warn(
         f"{robot.name} at {place} is near a singular pose{count}: its loops hold it "
         f"{found.clearance[b]:.1g} times as well as at best, so that errors of 1e-4 of its lengths "

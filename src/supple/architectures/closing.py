@@ -109,10 +109,10 @@ class Loop:
             direction = (d / np.where(size > 0, size, 1.0)[:, None])[:, None]
             G = np.concatenate([direction, np.zeros_like(direction)], axis=-1)
             return ClosureError((size - length)[:, None], -G, G)
-        held = transpose(R_a @ self.E)  # (B, m, 3)
-        g = held @ d[..., None]
-        G_b = concatenate([held, np.zeros(held.shape)], -1)
-        G_a = concatenate([-held, held @ crossing(d)], -1)
+        axes_of_a = transpose(R_a @ self.E)  # (B, m, 3)
+        g = axes_of_a @ d[..., None]
+        G_b = concatenate([axes_of_a, np.zeros(axes_of_a.shape)], -1)
+        G_a = concatenate([-axes_of_a, axes_of_a @ crossing(d)], -1)
         if self.turn == "none":
             return ClosureError(g[..., 0], G_a, G_b)
         # h (B, k, 1) of the turn, and its rows W (B, k, 3) over the angular velocity of b less a's

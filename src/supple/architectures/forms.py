@@ -137,10 +137,10 @@ def _mechanism_form(
     robot: Robot, name: str, links: Any, closures: Any, *more: str, **other: Any
 ) -> MechanismRobot:
     """The form of a robot with these links and closures."""
-    kept = ("gravity", "materials", "sections", "payload", "foundation", "source", *more)
-    whole = {key: value for key, value in _given_fields(robot).items() if key in kept}
-    whole |= {"name": name, "links": tuple(links), "closures": tuple(closures), **other}
-    return ROBOT.model_copy(update=whole)
+    common_fields = ("gravity", "materials", "sections", "payload", "foundation", "source", *more)
+    common = {key: value for key, value in _given_fields(robot).items() if key in common_fields}
+    common |= {"name": name, "links": tuple(links), "closures": tuple(closures), **other}
+    return ROBOT.model_copy(update=common)
 
 
 def lower_delta(robot: DeltaRobot, place: Array | None = None, phi: Array | None = None) -> Lowered:
@@ -248,8 +248,8 @@ def _legs(
                 about = rpy_of(axis_rotation((0, 0, 1), angle) @ turned[1])
                 mount = _mount(place, tuple(about))
                 back = MOUNT.model_copy(update={"rpy": tuple(rpy_of(turned[0]))})
-                held = ClosureEnd(link=arm, mount=back)
-                pair = (held, ClosureEnd(link=f"spin{leg + 1}"))
+                arm_end = ClosureEnd(link=arm, mount=back)
+                pair = (arm_end, ClosureEnd(link=f"spin{leg + 1}"))
                 closures.append(wrist.model_copy(update={"name": f"elbow-{rod}", "ends": pair}))
                 spin = MechanismJoint(type="revolute", passive=True, axis=(1.0, 0.0, 0.0))
                 for name, each in ((f"elbow{leg + 1}", joint), (f"spin{leg + 1}", spin)):

@@ -49,8 +49,8 @@ def solve_arm(
     unsolved = [b for b in range(len(P)) if b not in answers]
     for b, thetas in _search(robot, P, R, first, unsolved).items():
         turn = None if R is None else R[b]
-        near = _into_limits(robot, thetas, first)
-        tries = serial_inverse.errors(robot, near, P[b], turn)
+        starts = _into_limits(robot, thetas, first)
+        tries = serial_inverse.errors(robot, starts, P[b], turn)
         answers[b] = _answer(robot, P[b], turn, first, tries, "least squares")
     return [answers[b] for b in range(len(P))]
 
@@ -132,8 +132,8 @@ def solve_delta(robot: DeltaRobot, p: Array, start: ArrayLike | None) -> JointSo
         angles = delta.inverse(robot, p, "all")[0, :, :, 0]
         low, high = robot.motor.limits or (-np.inf, np.inf)
         inside = angles[((angles >= low) & (angles <= high)).all(axis=1)]
-        _, kept = np.unique(inside.round(12), axis=0, return_index=True)
-        solutions = np.asarray(inside[np.sort(kept)])
+        _, first_places = np.unique(inside.round(12), axis=0, return_index=True)
+        solutions = np.asarray(inside[np.sort(first_places)])
     else:
         solutions = np.empty((0, 3))
     if len(solutions):
@@ -143,17 +143,17 @@ def solve_delta(robot: DeltaRobot, p: Array, start: ArrayLike | None) -> JointSo
         return JointSolution(
             solutions[0], solutions, 0.0, 0.0, True, "closed form", solutions, zero
         )
-    near = nearest(robot, p)
-    if not len(near.theta):
+    closest = nearest(robot, p)
+    if not len(closest.theta):
         raise SuppleError(
             f"position {p.tolist()} is out of reach of {robot.name}, and no pose was found that "
             "can be assembled: see its lengths and the limits of its motors"
         )
-    k = int(np.argmin(near.distance))
-    away = float(near.distance[k])
-    theta = near.theta
+    k = int(np.argmin(closest.distance))
+    away = float(closest.distance[k])
+    theta = closest.theta
     return JointSolution(
-        theta[k], theta[:0], away, 0.0, False, "least squares", theta, near.distance
+        theta[k], theta[:0], away, 0.0, False, "least squares", theta, closest.distance
     )
 
 
@@ -274,20 +274,20 @@ def _into_limits(robot: SerialRobot, theta: Array, first: Array) -> Array:
     turning = np.array([link.joint.type == "revolute" for link in robot.moving])
     turn = 2 * np.pi
     slack = 1e-12
-    near = theta - turn * np.round((theta - first) / turn) * turning
+    turned = theta - turn * np.round((theta - first) / turn) * turning
     for limit, side in ((low, 1), (high, -1)):
-        over = np.where(turning & np.isfinite(limit), side * (limit - near), 0.0)
-        near = near + side * turn * np.ceil(np.maximum(over - slack, 0.0) / turn)
-    inside = ((near >= low - slack) & (near <= high + slack)).all(axis=1)
-    return np.asarray(np.clip(near[inside], low, high))
+        over = np.where(turning & np.isfinite(limit), side * (limit - turned), 0.0)
+        turned = turned + side * turn * np.ceil(np.maximum(over - slack, 0.0) / turn)
+    inside = ((turned >= low - slack) & (turned <= high + slack)).all(axis=1)
+    return np.asarray(np.clip(turned[inside], low, high))
 
 
 def _distinct(theta: Array, first: Array) -> Array:
     """The configurations that differ, nearest to the start first."""
     order = np.argsort(np.linalg.norm(theta - first, axis=1), kind="stable")
-    kept: list[Array] = []
+    distinct: list[Array] = []
     for row in theta[order]:
-        distances = [np.abs(row - other).max(initial=0.0) for other in kept]
+        distances = [np.abs(row - other).max(initial=0.0) for other in distinct]
         if min(distances, default=np.inf) >= SAME_SOLUTION:
-            kept.append(row)
-    return np.array(kept).reshape(-1, theta.shape[1])
+            distinct.append(row)
+    return np.array(distinct).reshape(-1, theta.shape[1])

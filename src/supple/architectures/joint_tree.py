@@ -192,8 +192,8 @@ def joint_tree_of(robot: MechanismRobot) -> JointTree:
         joint = link.joint
         turns = joint.coordinates(robot.planar)
         # one value for all of the joint's coordinates, or one for each
-        held = [joint.stiffness, joint.damping, joint.friction, joint.rest]
-        given = [joint.start, *held, (joint.hangs,)]
+        springs = [joint.stiffness, joint.damping, joint.friction, joint.rest]
+        given = [joint.start, *springs, (joint.hangs,)]
         each: Any = [
             (v if v and len(v) == len(turns) else (v or (None,)) * len(turns)) for v in given
         ]

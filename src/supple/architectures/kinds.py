@@ -83,11 +83,11 @@ class SerialKinematics(Kinematics):
 
 def _joint(name: str, slides: bool, length: float | None, limits: Any) -> Coordinate:
     total = length or 1.0
-    whole = limits or ((0.1 * total, total) if slides else (-np.pi, np.pi))
-    low, high = limits or (whole if slides else (-TURN, TURN))
+    full_range = limits or ((0.1 * total, total) if slides else (-np.pi, np.pi))
+    low, high = limits or (full_range if slides else (-TURN, TURN))
     word = f"length of {name}" if slides else f"joint of {name}"
     usual = total / 2 if slides else 0.0
-    return Coordinate(word, "m" if slides else "rad", low, high, usual, name, whole)
+    return Coordinate(word, "m" if slides else "rad", low, high, usual, name, full_range)
 
 
 def _count_words(count: int, word: str) -> str:

@@ -83,19 +83,19 @@ class Tree:
     @cached_property
     def joints(self) -> JointTree:
         """Links and joints as numbers, closures left open."""
-        made = joint_tree_of(self.form)
+        lowered = joint_tree_of(self.form)
         if self.lowered.straight:
-            turns = tuple(c._replace(order=0) for c in made.coordinates)
-            made = replace(made, coordinates=turns)
-        return still(made)
+            turns = tuple(c._replace(order=0) for c in lowered.coordinates)
+            lowered = replace(lowered, coordinates=turns)
+        return still(lowered)
 
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
         """Closures as numbers."""
-        made = loops_of(self.form)
+        lowered = loops_of(self.form)
         if self.lowered.straight:
-            made = tuple(replace(loop, straight=True) for loop in made)
-        return still(made)
+            lowered = tuple(replace(loop, straight=True) for loop in lowered)
+        return still(lowered)
 
     @cached_property
     def size(self) -> float:
@@ -143,8 +143,8 @@ class Tree:
                 drive = _drive(link, _motor(link, self._limits(link)))
                 found.append(drive._replace(also=self._mimics_of(link.name)))
         for rod in self.rods:
-            made = Motor(stiffness=rod.stiffness, rotor_inertia=rod.rotor)
-            found.append(MotorDrive(rod.name, True, made))
+            motor = Motor(stiffness=rod.stiffness, rotor_inertia=rod.rotor)
+            found.append(MotorDrive(rod.name, True, motor))
         return tuple(found)
 
     def _mimics_of(self, name: str) -> tuple[tuple[str, Array], ...]:
@@ -450,7 +450,7 @@ class Tree:
         """Return which closure is open most at one configuration (n + rods,), and how far."""
         g = self.openings(x[None])[0][0]
         at = 0
-        told = []
+        descriptions = []
         for loop in self.loops:
             places = 1 if loop.rod else loop.E.shape[1]
             gap = float(np.linalg.norm(g[at : at + places])) * self.size
@@ -458,10 +458,10 @@ class Tree:
             at += loop.rows
             words = [f"{1e3 * gap:.4g} mm"] if gap > SHUT * self.size else []
             words += [f"{np.degrees(np.arcsin(min(turn, 1.0))):.4g} deg"] if turn > SHUT else []
-            told.append(
+            descriptions.append(
                 (max(gap / self.size, turn), f"{loop.name} stays open by {' and '.join(words)}")
             )
-        return max(told)[1]
+        return max(descriptions)[1]
 
 
 def least_held(holds: Array) -> Array:

@@ -322,8 +322,8 @@ def _check_links(
 def check_count(word: str, count: Count, links: int) -> None:
     """Raise a SuppleError unless `count` is a whole number, or one for each link."""
     given: list[Any] = [count] if isinstance(count, int) else list(count)
-    whole = all(isinstance(n, int) or hasattr(n, "dtype") for n in given)
-    if not whole or any(isinstance(n, bool) or int(n) != n or n < 0 for n in given):
+    integers = all(isinstance(n, int) or hasattr(n, "dtype") for n in given)
+    if not integers or any(isinstance(n, bool) or int(n) != n or n < 0 for n in given):
         raise SuppleError(f"{word} is {count}: give whole numbers that are not negative")
     if not isinstance(count, int) and len(given) != links:
         raise SuppleError(

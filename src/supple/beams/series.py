@@ -76,8 +76,8 @@ class Panels:
         half = np.diff(self.edges) / 2
         scaled = half.reshape(-1, *[1] * (f.ndim - 1)) * f
         inner = np.moveaxis(np.tensordot(_integrator(), scaled, (1, 1)), 0, 1)
-        whole = np.tensordot(panel_nodes()[1], scaled, (0, 1))
-        before = np.cumsum(whole, axis=0)
+        per_panel = np.tensordot(panel_nodes()[1], scaled, (0, 1))
+        before = np.cumsum(per_panel, axis=0)
         inner[1:] += before[:-1, None]
         return inner, before[-1]
 
@@ -207,17 +207,17 @@ class StiffnessSeries:
 
     def stiffness(self, w2: float, terms: int = STIFFNESS_TERMS) -> Array:
         """Return the dynamic stiffness (6 + m, 6 + m) over (u_0, allowed d) at one omega^2."""
-        whole = np.zeros((12, 12))
+        full = np.zeros((12, 12))
         for plane, (rows, signs, _, _) in enumerate(MOTIONS):
             half = len(rows) // 2
             powers = (w2 / self.unit) ** np.arange(float(terms))
             block = np.tensordot(powers, self.form(plane, terms), 1)
             sign = np.array([*signs[:half], *signs[:half]])
             places = [*rows[:half], *(row + 6 for row in rows[:half])]
-            whole[np.ix_(places, places)] = block * sign[:, None] * sign
+            full[np.ix_(places, places)] = block * sign[:, None] * sign
         keep = np.concatenate([np.ones(6, bool), self.beam.active()])
-        kept: Array = whole[np.ix_(keep, keep)]
-        return kept
+        reduced: Array = full[np.ix_(keep, keep)]
+        return reduced
 
     def curve(self, top: float) -> Array:
         """Return (terms, 26): the stiffness in powers of (omega / top)^2, as the kernel reads it.

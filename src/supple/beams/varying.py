@@ -120,7 +120,7 @@ def _panels(span: Span) -> tuple[Array, Array]:
     t, _, series = panel_nodes()
     todo = [(span.start, span.stop)]
     edges = [span.start]
-    held = []
+    panels = []
     while todo:
         a, b = todo.pop()
         rows = span.exact((a + b) / 2 + (b - a) / 2 * t)
@@ -132,15 +132,15 @@ def _panels(span: Span) -> tuple[Array, Array]:
         both = np.abs(series @ np.hstack([used / used[0], used[0] / used]))
         if both[-2:].max() <= SERIES_TOLERANCE * 8:
             edges.append(b)
-            held.append(c)
-        elif len(held) + len(todo) > MAX_PANELS or b - a <= 1e-9 * (span.stop - span.start):
+            panels.append(c)
+        elif len(panels) + len(todo) > MAX_PANELS or b - a <= 1e-9 * (span.stop - span.start):
             raise SuppleError(
                 f"the section changes too steeply between {span.start:g} and {span.stop:g} m: "
                 "look at the sizes of these stations"
             )
         else:
             todo += [((a + b) / 2, b), (a, (a + b) / 2)]
-    return np.array(edges), np.array(held)
+    return np.array(edges), np.array(panels)
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def make_app(names: Iterable[str] = COMMANDS, list_only: bool = False) -> typer.
 
     list_only: for a list of the commands that runs none of them; nothing is imported.
     """
-    made = typer.Typer(
+    app = typer.Typer(
         name="supple",
         help="Robots whose links bend: how do they vibrate, sag and move?",
         rich_markup_mode=None,
@@ -140,12 +140,12 @@ def make_app(names: Iterable[str] = COMMANDS, list_only: bool = False) -> typer.
         add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    made.callback()(_options)
+    app.callback()(_options)
     for name in names:
         place, line = COMMANDS[name]
         command = _unloaded if list_only else with_csv(import_function(f"cli.{place}"))
-        made.command(name, short_help=line)(command)
-    return made
+        app.command(name, short_help=line)(command)
+    return app
 
 
 def _unloaded() -> None:

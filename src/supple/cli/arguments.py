@@ -190,17 +190,17 @@ def measure(text: str, key: str, option: str, own: float | None = None) -> float
             else:
                 unit = unit_of(last)
                 if unit is None and last not in MEANINGS:
-                    near = nearest(last, list(MEANINGS))
-                    hint = f": did you mean '{near}'?" if near else ""
+                    suggestion = nearest(last, list(MEANINGS))
+                    hint = f": did you mean '{suggestion}'?" if suggestion else ""
                     raise ValueError(f"there is no key '{last}'{hint}")
                 if unit is None:
                     raise ValueError("it has no unit: give a plain number")
                 found = quantity(written, unit)
     except ValueError as problem:
-        told = str(problem)
-        if "could not convert" in told:
-            told = "give a number, alone or with a unit, such as 0.5, 2mm or 20%"
-        raise SuppleError(f"{option} {key}={text}: {told}") from None
+        sentence = str(problem)
+        if "could not convert" in sentence:
+            sentence = "give a number, alone or with a unit, such as 0.5, 2mm or 20%"
+        raise SuppleError(f"{option} {key}={text}: {sentence}") from None
     return _finite([found], text, option)[0]
 
 
@@ -273,8 +273,8 @@ def configuration_arguments(robot: Robot, at: str | None, position: str | None) 
         return {"position": numbers(position, "--position", 3)}
     if position is not None:
         if not architecture.takes_position:
-            told = f"--position is for a Delta or a mechanism: {robot.name} is a serial arm"
-            raise SuppleError(f"{told}, use --at")
+            sentence = f"--position is for a Delta or a mechanism: {robot.name} is a serial arm"
+            raise SuppleError(f"{sentence}, use --at")
         if at is not None:
             raise SuppleError("--at and --position are both given: give one of them")
         return {"position": numbers(position, "--position", 2 if architecture.planar else 3)}

@@ -35,18 +35,18 @@ def output_of(word: str) -> Output:
 
     kind, *rest = word.strip().split(":")
     if kind not in OUTPUTS:
-        near = nearest(kind, OUTPUTS)
-        hint = f"; did you mean {near}?" if near else ""
+        suggestion = nearest(kind, OUTPUTS)
+        hint = f"; did you mean {suggestion}?" if suggestion else ""
         raise SuppleError(f"--outputs {word}: the kinds are {', '.join(OUTPUTS)}{hint}")
-    made: Any = OUTPUTS[kind]
-    words = [part.name for part in fields(made) if part.name != "rotation"][:2]
+    output_class: Any = OUTPUTS[kind]
+    words = [part.name for part in fields(output_class) if part.name != "rotation"][:2]
     if len(rest) > len(words) or (words and not rest):
         raise SuppleError(f"--outputs {word}: write {FORM}")
     try:
         place = [float(value) for value in rest[1:]]
     except ValueError:
         raise SuppleError(f"--outputs {word}: write {FORM}") from None
-    return made(*rest[:1], *place)  # type: ignore[no-any-return]
+    return output_class(*rest[:1], *place)  # type: ignore[no-any-return]
 
 
 def parse_outputs(text: str | None) -> dict[str, Output] | None:

@@ -48,7 +48,7 @@ AS_CSV = ContextVar("AS_CSV", default=False)  # whether documents are printed as
 
 def with_csv(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that has `--csv` beside its `--json`: the same document as one table."""
-    asked = signature(command)
+    command_signature = signature(command)
     last = Parameter("csv", Parameter.KEYWORD_ONLY, default=False, annotation=Csv)
 
     @wraps(command)
@@ -59,8 +59,8 @@ def with_csv(command: Callable[..., None]) -> Callable[..., None]:
         command(*args, **options | ({"json": True} if csv else {}))
 
     hints = get_type_hints(command, include_extras=True)
-    own = [p.replace(annotation=hints[p.name]) for p in asked.parameters.values()]
-    run.__signature__ = asked.replace(parameters=[*own, last])  # type: ignore[attr-defined]
+    own = [p.replace(annotation=hints[p.name]) for p in command_signature.parameters.values()]
+    run.__signature__ = command_signature.replace(parameters=[*own, last])  # type: ignore[attr-defined]
     run.__annotations__ = {**hints, "csv": Csv}
     return run
 
@@ -78,8 +78,8 @@ def print_json(
         say(answer.to_csv(), nl=False)
     else:
         text = io.StringIO()
-        told = document if rows is None else {"": list(rows)}
-        columns = columns_of(json.loads(json.dumps(told, default=_plain)))
+        content = document if rows is None else {"": list(rows)}
+        columns = columns_of(json.loads(json.dumps(content, default=_plain)))
         writer = csv.writer(text, lineterminator="\n")
         writer.writerows([columns, *zip(*columns.values(), strict=True)])
         say(text.getvalue(), nl=False)
@@ -90,8 +90,8 @@ def columns_of(document: Mapping[str, Any]) -> dict[str, list[Any]]:
     count = max((len(v) for v in document.values() if isinstance(v, list)), default=1) or 1
     columns: dict[str, list[Any]] = {}
     for key, value in document.items():
-        whole = isinstance(value, list) and len(value) == count
-        for name, part in _flatten_column(key, value if whole else [value] * count):
+        fits = isinstance(value, list) and len(value) == count
+        for name, part in _flatten_column(key, value if fits else [value] * count):
             columns[name] = part
     return columns
 
@@ -230,10 +230,10 @@ def told_configuration(found: Any, where: Mapping[str, Any]) -> str:
         return ", ".join(f"{value:g}" for value in where["position"]) + " m"
     from ..architectures.kinds import architecture_of
 
-    told = [
+    texts = [
         f"{value:g} m" if slides else f"{math.degrees(value):g} deg"
         for (_, slides), value in zip(architecture_of(found.robot).motors, found.theta, strict=True)
     ]
     zero = "all zero" if not any(found.theta) else "its start"
-    hint = f" ({zero}, as --at is not given)" if where["theta"] is None and told else ""
-    return (", ".join(told) or "its only configuration") + hint
+    hint = f" ({zero}, as --at is not given)" if where["theta"] is None and texts else ""
+    return (", ".join(texts) or "its only configuration") + hint

@@ -36,10 +36,12 @@ def options_of(place: str, *names: str, **metavars: str) -> Callable[[Command], 
         function = import_function(place)
         added = [_option(function, name, metavars.get(name)) for name in (*names, *metavars)]
         own = inspect.signature(command)
-        kept = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-        last = next((k for k, p in enumerate(kept) if p.name in LAST), len(kept))
-        kept[last:last] = added
-        every = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in kept]
+        own_parameters = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+        last = next(
+            (k for k, p in enumerate(own_parameters) if p.name in LAST), len(own_parameters)
+        )
+        own_parameters[last:last] = added
+        every = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in own_parameters]
         command.__signature__ = own.replace(parameters=every)  # type: ignore[attr-defined]
         command.__annotations__ |= {p.name: p.annotation for p in added}
         return command
@@ -79,8 +81,8 @@ def described(function: Callable[..., Any], name: str) -> tuple[list[str], str]:
     )
     text = " ".join(line.strip() for line in lines[place + 1 : end])
     sentences = SENTENCE_END.split(text)
-    told = [one for k, one in enumerate(sentences) if k == 0 or one.startswith("Default")]
-    return words, as_typed(" ".join(told), list(inspect.signature(function).parameters))
+    relevant = [one for k, one in enumerate(sentences) if k == 0 or one.startswith("Default")]
+    return words, as_typed(" ".join(relevant), list(inspect.signature(function).parameters))
 
 
 def as_typed(text: str, arguments: list[str]) -> str:

@@ -199,8 +199,8 @@ def _tracking_regressor(function: Any, theta: Any, rate: Any, v: Any, a: Any) ->
     h is quadratic in the rates and C of the Christoffel symbols is its symmetric bilinear form:
     4 C(theta, x) y = h(x + y) - h(x - y).
     """
-    still = 0 * theta
-    inertia_and_weight = function(theta, still, a)
-    faster = function(theta, rate + v, still)
-    slower = function(theta, rate - v, still)
+    zero_rates = 0 * theta
+    inertia_and_weight = function(theta, zero_rates, a)
+    faster = function(theta, rate + v, zero_rates)
+    slower = function(theta, rate - v, zero_rates)
     return inertia_and_weight + (faster - slower) / 4

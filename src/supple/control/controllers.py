@@ -197,7 +197,7 @@ class StatefulController(Controller):
 
         `near` (n, w): about where the followers of loops are.
         """
-        beside = [] if near is None else [near]
+        guess = [] if near is None else [near]
         model = model if near is None else near_symbols(model)[0]
 
         def make() -> Evaluator:
@@ -212,7 +212,7 @@ class StatefulController(Controller):
             return Evaluator(ca.Function("efforts", inputs, [ca.densify(tau)]))
 
         found: Evaluator = model.functions.cached(("efforts of law", self), make)
-        return found(*state, *wanted, *beside)[0]
+        return found(*state, *wanted, *guess)[0]
 
 
 def gain_by_joint(name: str, value: Gain, joints: int) -> Array:
@@ -515,11 +515,11 @@ class FeedForward(Controller):
     def effort(
         self, model: Model, q: Expression, qd: Expression, wanted: ReferenceMotion
     ) -> Expression:
-        still = ReferenceMotion(wanted.r, wanted.rd, 0 * wanted.rdd)
+        without_acceleration = ReferenceMotion(wanted.r, wanted.rd, 0 * wanted.rdd)
         if isinstance(self.law, Clipped):  # what reaches the motors is cut off, not the law alone
             inner = Clipped(FeedForward(self.law.law), self.law.effort_limit)
             return inner.effort(model, q, qd, wanted)
-        return self.law.effort(model, q, qd, still) + wanted.rdd
+        return self.law.effort(model, q, qd, without_acceleration) + wanted.rdd
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,12 +97,12 @@ class StrainFeedback(Controller):
         """Gs s + Gd s' from strains and their rates, (joints,) each."""
         import casadi as ca
 
-        still = np.broadcast_to(self.still if self.still else 0.0, (model.joints,))
+        strain_at_rest = np.broadcast_to(self.still if self.still else 0.0, (model.joints,))
         Gs, Gd = (
             ca.DM(np.broadcast_to(gain, (model.joints,)).astype(float))
             for gain in (self.strain_gain, self.rate_gain)
         )
-        return Gs * (strain - ca.DM(still)) + Gd * rate
+        return Gs * (strain - ca.DM(strain_at_rest)) + Gd * rate
 
     def of_measurements(self, model: Model) -> tuple[list[str], Any]:
         """Measured are joints, their rates, strains and, where they have a gain, strain rates."""
@@ -179,9 +179,9 @@ def strain_feedback(
 
     best = _maximise_least_damping(closed, np.zeros(k), band)
     measures = at.measures[2 * k :]
-    still = tuple(float(v) for v in at.y[2 * k :])
+    strain_at_rest = tuple(float(v) for v in at.y[2 * k :])
     gain = tuple((scale * best).tolist())
-    return StrainFeedback(position_gain, velocity_gain, gain, 0.0, measures, still)  # type: ignore[arg-type]
+    return StrainFeedback(position_gain, velocity_gain, gain, 0.0, measures, strain_at_rest)  # type: ignore[arg-type]
 
 
 @checked
@@ -358,8 +358,12 @@ def _h_infinity(
     B = unit * at.B
     C = size * rows
     poles = np.linalg.eigvals(A)
-    near = poles[(np.abs(poles) < band) & (poles.imag > 0)]
-    w = float(np.abs(near[np.argmax(near.real / np.abs(near))])) if len(near) else band / BAND
+    in_band = poles[(np.abs(poles) < band) & (poles.imag > 0)]
+    w = (
+        float(np.abs(in_band[np.argmax(in_band.real / np.abs(in_band))]))
+        if len(in_band)
+        else band / BAND
+    )
     none = np.zeros((k, k))
     eye = np.eye(k)
     # states of W, [f, f'] a strain: f'' = -w^2 f - 2 z w f' + strain
@@ -419,8 +423,8 @@ def _band(at: Plant, servo: Array) -> float:
         raise SuppleError("no link bends: there is nothing to damp")
     # joints held: qdd_f = dq_ff q_f less what the joints' accelerations add
     P = at.B[n:]
-    held = at.A[n:, :n] - P @ np.linalg.solve(P[:k], at.A[n : n + k, :n])
-    values = np.linalg.eigvals(-held[k:, k:])
+    driven_block = at.A[n:, :n] - P @ np.linalg.solve(P[:k], at.A[n : n + k, :n])
+    values = np.linalg.eigvals(-driven_block[k:, k:])
     return BAND * float(np.sqrt(np.abs(values).min()))
 
 
@@ -463,7 +467,7 @@ def _cost(loop: Array, band: float, usual: float) -> float:
     if worst >= 0:
         return 1.0 + worst / band
     ratios = -values.real / np.abs(values)
-    near = ratios[np.abs(values) < band]
+    in_band = ratios[np.abs(values) < band]
     fast = ratios[np.abs(values) >= band]
-    kept = min(1.0, float(fast.min(initial=1.0)) / max(usual, 1e-300))
-    return -float(near.min(initial=1.0)) * kept**4
+    kept_fraction = min(1.0, float(fast.min(initial=1.0)) / max(usual, 1e-300))
+    return -float(in_band.min(initial=1.0)) * kept_fraction**4

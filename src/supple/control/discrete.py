@@ -22,18 +22,18 @@ def discretise_zero_order_hold(
     from scipy.linalg import expm
 
     n, m = B.shape
-    whole = int(np.floor(delay / period + 1e-9))
-    rest = max(delay - whole * period, 0.0)
+    full_periods = int(np.floor(delay / period + 1e-9))
+    rest = max(delay - full_periods * period, 0.0)
     joined = np.block([[A, B], [np.zeros((m, n + m))]])
     first, second = (np.asarray(expm(h * joined)) for h in (rest, period - rest))
-    depth = whole + 1
+    depth = full_periods + 1
     Phi = np.zeros((n + depth * m, n + depth * m))
     Gamma = np.zeros((n + depth * m, m))
     Phi[:n, :n] = second[:n, :n] @ first[:n, :n]
-    old = slice(n + whole * m, n + (whole + 1) * m)
+    old = slice(n + full_periods * m, n + (full_periods + 1) * m)
     Phi[:n, old] += second[:n, :n] @ first[:n, n:]
-    if whole:
-        Phi[:n, n + (whole - 1) * m : n + whole * m] += second[:n, n:]
+    if full_periods:
+        Phi[:n, n + (full_periods - 1) * m : n + full_periods * m] += second[:n, n:]
     else:
         Gamma[:n] = second[:n, n:]
     Gamma[n : n + m] = np.eye(m)

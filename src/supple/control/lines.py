@@ -229,8 +229,8 @@ class Line(Trajectory):
             behind = self._jacobian(theta - step * rate)
             return ahead - behind
 
-        near = difference(JACOBIAN_STEP)
+        fine = difference(JACOBIAN_STEP)
         far = difference(2 * JACOBIAN_STEP)
-        drift = ((8 * near - far) / (12 * JACOBIAN_STEP)) @ rate[..., None]
+        drift = ((8 * fine - far) / (12 * JACOBIAN_STEP)) @ rate[..., None]
         acceleration = np.concatenate([a, no_turn], axis=1)[:, self._rows] - drift[..., 0]
         return theta, rate, np.asarray(np.linalg.solve(J, acceleration[..., None])[..., 0])

@@ -168,9 +168,9 @@ def _reorder_coordinates(
     """The trajectory with its coordinates in the robot's order, or a sentence what is wrong."""
     own = tuple(known[0] for known in wanted)
     if trajectory.size != len(own):
-        told = f" ({', '.join(names):.60})" if names else ""
+        listed = f" ({', '.join(names):.60})" if names else ""
         raise SuppleError(
-            f"{what} has {trajectory.size} coordinates{told}: {robot.name} needs {len(own)} "
+            f"{what} has {trajectory.size} coordinates{listed}: {robot.name} needs {len(own)} "
             f"({', '.join(own):.100})"
         )
     if not names or all(word.isdecimal() for word in names):
@@ -205,8 +205,8 @@ def match_names(
     own = ", ".join(known[0] for known in wanted)
     strange = [word for word in names if not any(word in known for known in wanted)]
     every = [word for known in wanted for word in known]
-    near = nearest(strange[0], every) if strange else None
-    hint = f"; did you mean {near}?" if near else ""
+    suggestion = nearest(strange[0], every) if strange else None
+    hint = f"; did you mean {suggestion}?" if suggestion else ""
     also = [known[1] for known in wanted if len(known) > 2]
     others = f", or {', '.join(also):.100}" if also else ""
     raise SuppleError(

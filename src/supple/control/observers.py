@@ -279,7 +279,7 @@ def _join_observer_and_gain(
         own = seen.B - L @ seen.D
         feed = L
         step = 1.0
-        kept = 0.0
+        feedthrough = 0.0
     else:
         look = np.eye(states) - L @ seen.C
         direct = L
@@ -287,7 +287,7 @@ def _join_observer_and_gain(
         own = seen.B
         feed = seen.A @ L
         step = period
-        kept = 1.0
+        feedthrough = 1.0
 
     # States of the controller: those of the observer, then the integrals; inputs: y, then r
     C = np.hstack([-K @ look, -Ki])
@@ -295,7 +295,7 @@ def _join_observer_and_gain(
     A = np.block(
         [
             [inner, np.zeros((states, integrals))],
-            [np.zeros((integrals, states)), kept * np.eye(integrals)],
+            [np.zeros((integrals, states)), feedthrough * np.eye(integrals)],
         ]
     )
     B = np.block(

@@ -82,9 +82,9 @@ def at_rest(model: Model, theta: ArrayLike) -> tuple[Array, Array, Array, Array]
     q = static_state(model, theta)
     n = model.size
     k = model.joints
-    still = np.zeros(model.size)
-    tau = model.inverse_dynamics(q, still, still)[:k]
-    dq, dqd, dtau = model.derivatives(q, still, tau)
+    zeros = np.zeros(model.size)
+    tau = model.inverse_dynamics(q, zeros, zeros)[:k]
+    dq, dqd, dtau = model.derivatives(q, zeros, tau)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
     return q, tau, A, np.vstack([np.zeros((n, k)), dtau])
 

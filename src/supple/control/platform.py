@@ -131,8 +131,8 @@ class PlatformPath(Trajectory):
         if architecture_of(self.robot).asked_by == "position":
             return motion(cast("DeltaRobot", self.robot), *self.path.at(t)).theta
         m, (known, poses) = self._geometry, self._knots
-        near = np.stack([np.interp(t, known, column) for column in poses.T], axis=1)
-        found: Any = configurations_of_tip_motion(m, near, *self.path.at(t))
+        guesses = np.stack([np.interp(t, known, column) for column in poses.T], axis=1)
+        found: Any = configurations_of_tip_motion(m, guesses, *self.path.at(t))
         return tuple(part[:, m.driven] for part in found)
 
 

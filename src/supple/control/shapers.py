@@ -190,9 +190,9 @@ class Shaper(Immutable):
                 own = own + np.linalg.lstsq(C, wanted - C @ own, rcond=1e-13)[0]
             open_by = float(np.abs(wanted - C @ own).max())
             if open_by < 1e-9:
-                whole = np.zeros(used[-1] + 1)
-                whole[used] = own
-                return whole
+                impulses = np.zeros(used[-1] + 1)
+                impulses[used] = own
+                return impulses
             used = np.unique([used, np.maximum(used - 1, 0), used + 1])
         raise SuppleError(
             f"at {rate:g} Hz the samples are too far apart for this shaper (a condition stays "
@@ -263,8 +263,8 @@ def _damped_ei(
         a, t = x[:n], np.concatenate([[0.0], x[n : 2 * n - 1]])
         at = x[2 * n - 1 :]
         found = [a.sum() - 1]
-        still = [*at[: len(free_zeros)], *([1.0] if humps == 2 else [])]
-        for w in still:
+        conditions_left = [*at[: len(free_zeros)], *([1.0] if humps == 2 else [])]
+        for w in conditions_left:
             S, _ = residual(w, t, a, z)
             found += [S.real, S.imag]
         for w in [*at[len(free_zeros) :], *([1.0] if humps != 2 else [])]:
@@ -352,7 +352,7 @@ def shaper(
         return _for_band(kind, band, _numbers("damping_ratio", damping_ratio, 1)[0])
     frequencies = _numbers("frequency_hz", frequency_hz)
     ratios = _numbers("damping_ratio", damping_ratio, len(frequencies))
-    made = []
+    shapers = []
     for hertz, zeta in zip(frequencies, ratios, strict=True):
         damped_period = 1 / (hertz * math.sqrt(1 - zeta**2))
         design = SHAPERS[kind]
@@ -360,8 +360,8 @@ def shaper(
         omega = 2 * np.pi * hertz
         zeros = tuple(Zero(omega * ratio, zeta, ORDERS.get(kind, 1)) for ratio in at)
         when = np.array(times) * damped_period
-        made.append(Shaper(kind, when, np.array(amplitudes), hertz, zeta, zeros))
-    return reduce(Shaper.convolved, made)
+        shapers.append(Shaper(kind, when, np.array(amplitudes), hertz, zeta, zeros))
+    return reduce(Shaper.convolved, shapers)
 
 
 def _numbers(name: str, given: object, count: int | None = None) -> list[float]:

@@ -147,8 +147,12 @@ class Scheduled(Trajectory):
         first = self.times[0]
         last = self.times[-1]
         inside = np.clip(t, first, last)
-        still = (t < first) | (t > last)
-        return w(inside), np.where(still, 0.0, wd(inside)), p(inside) + w(inside) * (t - inside)
+        is_outside = (t < first) | (t > last)
+        return (
+            w(inside),
+            np.where(is_outside, 0.0, wd(inside)),
+            p(inside) + w(inside) * (t - inside),
+        )
 
     def _when(self, phase: Array) -> Array:
         """The times at which the phase has these values: Newton from a table."""
@@ -408,8 +412,8 @@ def residual_amplitude(
     1/w_d is 1/sqrt(w_d(t_k) w_d(t_N)), as the action of a mode, energy over frequency, is kept.
     """
     v = np.diff(positions, axis=0) / np.diff(t)[:, None]
-    still = np.zeros((1, positions.shape[1]))
-    jumps = np.diff(np.concatenate([still, v, still]), axis=0)
+    at_rest = np.zeros((1, positions.shape[1]))
+    jumps = np.diff(np.concatenate([at_rest, v, at_rest]), axis=0)
     along = np.asarray(frequency_hz, float)
     along = along if along.ndim == 2 else np.atleast_1d(along)[:, None]
     ratios = np.broadcast_to(np.asarray(damping_ratio, float), len(along))

@@ -191,16 +191,16 @@ class Trajectory(Immutable, Plotted, ABC):
         times = np.atleast_1d(given)
         if self.periodic:
             times = times % self.duration
-        told = self.motion(np.clip(times, 0.0, self.duration))
-        if not isinstance(told, tuple) or [np.ndim(each) for each in told] != [2, 2, 2]:
+        motion = self.motion(np.clip(times, 0.0, self.duration))
+        if not isinstance(motion, tuple) or [np.ndim(each) for each in motion] != [2, 2, 2]:
             raise SuppleError(
-                f"at(t) of {type(self).__name__} gave {brief(told)}: it must give position, "
+                f"at(t) of {type(self).__name__} gave {brief(motion)}: it must give position, "
                 "velocity and acceleration, (N, joints) each for times (N,)"
             )
-        x, v, a = told
-        still = (times < 0) | (times > self.duration)
-        if still.any():
-            v, a = (np.where(still[:, None], 0.0, value) for value in (v, a))
+        x, v, a = motion
+        is_outside = (times < 0) | (times > self.duration)
+        if is_outside.any():
+            v, a = (np.where(is_outside[:, None], 0.0, value) for value in (v, a))
         return (x, v, a) if given.ndim else (x[0], v[0], a[0])
 
     @cached_property

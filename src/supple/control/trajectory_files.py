@@ -142,20 +142,20 @@ def save_trajectory(trajectory: Trajectory, path: str | Path, rate: float = 1000
         return Path(path)
     if ending not in WRITABLE:
         raise SuppleError(f"cannot write {path}: a trajectory ends in {', '.join(WRITABLE)}")
-    kept = trajectory
-    while isinstance(kept, TrajectoryWithDetails):
-        kept = kept.trajectory
-    if isinstance(kept, Samples):
-        t = kept.t
-        header = _plain(kept.header)
-        begin = kept.begin
+    plain = trajectory
+    while isinstance(plain, TrajectoryWithDetails):
+        plain = plain.trajectory
+    if isinstance(plain, Samples):
+        t = plain.t
+        header = _plain(plain.header)
+        begin = plain.begin
     else:
         t = sample_times(trajectory, rate)
         header = {}
         begin = 0.0
-    x, v, a = kept.at(t)
-    if isinstance(kept, Samples):
-        x = kept.positions  # as they are, not as the spline rounds them
+    x, v, a = plain.at(t)
+    if isinstance(plain, Samples):
+        x = plain.positions  # as they are, not as the spline rounds them
     v = np.array(v)
     v[np.abs(v) < 1e-12 * np.abs(v).max(initial=0.0)] = 0.0  # at rest, not nearly so
     names = trajectory.names or tuple(str(j + 1) for j in range(x.shape[1]))

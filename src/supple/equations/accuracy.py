@@ -124,8 +124,12 @@ def accuracy(
     hertz = [tuple((x.omega[:few] / (2 * np.pi)).tolist()) for x in (ours, right)]
     ratios: tuple[float, ...] = ()
     passive = sum(link.freedoms * link.passive for link in chain.links)
-    whole = replace(chain, followers=()).size - chain.size <= passive - sum(map(len, chain.passive))
-    if len(ours.omega) and np.isfinite(D).all() and whole:  # no loop ties elastic coordinates
+    elastic_untied = replace(chain, followers=()).size - chain.size <= passive - sum(
+        map(len, chain.passive)
+    )
+    if (
+        len(ours.omega) and np.isfinite(D).all() and elastic_untied
+    ):  # no loop ties elastic coordinates
         ratios = tuple(mode_ratios(pose, chain, D)[:few].tolist())
     theta = tuple(pose.theta.tolist())
     return Accuracy(robot.name, theta, static, modal, hertz[0], hertz[1], ratios, remedy)
@@ -261,7 +265,7 @@ def _remedy(robot: Any, pose: LockedPose, basis: Basis, chain: Chain, right: _Li
                 called += ", whose links can stretch" if axial and basis.axial == 0 else ""
                 candidates.append((wider, called))
         candidates.append((FiniteElements(2), "FiniteElements(2)"))
-    made: list[tuple[tuple[Any, ...], Any]] = []  # of links that are alike but for rounding
+    shaped: list[tuple[tuple[Any, ...], Any]] = []  # of links that are alike but for rounding
     for other, words in candidates:
         parts: list[OnBeam] = []
         for k, (segment, L) in enumerate(pose.each):
@@ -282,14 +286,14 @@ def _remedy(robot: Any, pose: LockedPose, basis: Basis, chain: Chain, right: _Li
                     at = ()
                 size = [f"{x:.12g}" for x in (load.mass, *load.about, load.moment)]
                 key = (beam, size, other.of_link(i), pose.length(name) if slides else at)
-                shapes = next((known for like, known in made if like == key), None)
+                shapes = next((known for like, known in shaped if like == key), None)
                 if shapes is None:
                     shapes = (
                         other.sliding(i, beam, load).shapes_at(pose.length(name))
                         if slides
                         else other.carrying(i, beam, load, at)
                     )
-                    made.append((key, shapes))
+                    shaped.append((key, shapes))
             parts.append(on_link(segment, L, shapes, pose.starts[k]))
         found = _solve_linear_model(pose, parts)
         if found is None:

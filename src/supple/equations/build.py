@@ -207,8 +207,8 @@ def _built(robot: Robot, request: _BuildRequest) -> Model:
         closed_form = _UNBENT.get(lower(robot).plug_in)
         loops = loops_of(form, laws, opened.z, closed_form and closed_form(tree))
     followers = () if loops is None else loops.followers
-    kept = [k for k in range(chain.size) if k not in followers]
-    start = tuple(opened.z[kept].tolist())
+    independent = [k for k in range(chain.size) if k not in followers]
+    start = tuple(opened.z[independent].tolist())
     if not (followers or any(start)):
         start = ()  # its joints are at zero, which is nowhere special
     book = replace(chain, followers=followers, start=start)
@@ -229,7 +229,9 @@ def _built(robot: Robot, request: _BuildRequest) -> Model:
     motors = len(chain.motors)
     loose = bool(opened.places) and loops is None
     arrays = _frozen(
-        K[np.ix_(kept, kept)], D[np.ix_(kept, kept)], friction if loose else friction[:motors]
+        K[np.ix_(independent, independent)],
+        D[np.ix_(independent, independent)],
+        friction if loose else friction[:motors],
     )
     if loops is None:
         check_inertia(book.names, _mass_matrix(laws, functions))
@@ -289,9 +291,9 @@ def _friction(tree: Tree, opened: AssembledTree) -> Array:
 def _tree_damping(tree: Tree, opened: AssembledTree, request: _BuildRequest) -> Array:
     """Damping matrix over all coordinates of the tree: motors, passive joints and links."""
     chain = opened.chain
-    held = replace(chain, followers=opened.places)
-    book = part_book(tree, held)
-    if book is held:
+    opened_chain = replace(chain, followers=opened.places)
+    book = part_book(tree, opened_chain)
+    if book is opened_chain:
         D = _damping_matrix(tree.robot, chain, request)
     else:  # links that are copies of parts: none of their coordinates is passive
         places = [chain.names.index(name) for name in book.names]

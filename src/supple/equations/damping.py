@@ -157,8 +157,8 @@ def modal_matrix(M: Array, K: Array, zeta: Array) -> Array:
     sigma = 0.0
     sizes = np.where(d > 0, d, 1.0)
     if not d.all() or np.linalg.eigvalsh(K / np.outer(sizes, sizes))[0] < 1e-12:
-        held = (d > 0) & (np.diag(M) > 0)
-        sigma = float((d[held] ** 2 / np.diag(M)[held]).min(initial=np.inf))
+        damped = (d > 0) & (np.diag(M) > 0)
+        sigma = float((d[damped] ** 2 / np.diag(M)[damped]).min(initial=np.inf))
         if not np.isfinite(sigma):
             return np.zeros_like(K)
     shifted = K + sigma * M

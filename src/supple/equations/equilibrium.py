@@ -93,9 +93,9 @@ def standing(model: Model, theta: ArrayLike | None) -> Model:
     if not branch.x.shape[1] or not branch.reached:
         return model
     q = assembled_pose(model, at)
-    near = functions.loops.unbent_dependent(branch.x)[0]
+    guess = functions.loops.unbent_dependent(branch.x)[0]
     there = functions.evaluator("followers")(q)[0]
-    if np.abs(there - near).max(initial=0.0) < BESIDE:
+    if np.abs(there - guess).max(initial=0.0) < BESIDE:
         return model
     return replace(model, functions=led_from(functions, branch.x[0]))
 
@@ -219,12 +219,12 @@ def total_stiffness(model: Model, q: Array) -> Array:
         import casadi as ca
 
         at = ca.MX.sym("q", model.size)
-        near = near_at(functions, at)  # found once, not for every direction
+        guess = near_at(functions, at)  # found once, not for every direction
         gravity, elastic = (functions.core(name) for name in ("gravity", "elastic"))
         kind: Any = ca.SX if gravity.is_a("SXFunction") and elastic.is_a("SXFunction") else ca.MX
-        x = [kind.sym("x", part.numel()) for part in (at, *near)]
+        x = [kind.sym("x", part.numel()) for part in (at, *guess)]
         by_q = slope(ca.Function("hold", x, [gravity(*x) + elastic(*x)]), 0)
-        return Evaluator(ca.Function("slope", [at], [by_q(at, *near)]) if near else by_q, True)
+        return Evaluator(ca.Function("slope", [at], [by_q(at, *guess)]) if guess else by_q, True)
 
     K: Array = functions.cached("gravity slope", make)(q)[0]
     return K

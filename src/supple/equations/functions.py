@@ -67,8 +67,8 @@ class Functions(Mapping[str, Any], ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but the functions made so far, which are made again."""
-        made = ("_made", "_expressions", "_derived")
-        return {key: {} if key in made else value for key, value in vars(self).items()}
+        rebuilt = ("_made", "_expressions", "_derived")
+        return {key: {} if key in rebuilt else value for key, value in vars(self).items()}
 
     @abstractmethod
     def make(self, name: str) -> Any:
@@ -182,16 +182,16 @@ class LoopFunctions(Functions):
         kind = architecture_of(robot)
         theta = q.reshape(-1, q.shape[-1])[first, : len(kind.drives)]
         why = kind.resolve(theta, None).reason[0]
-        told = f"the loops of {robot.name} cannot be closed at this q: {why}"
-        return SuppleError(told if why else self.not_finite.format(name=robot.name))
+        sentence = f"the loops of {robot.name} cannot be closed at this q: {why}"
+        return SuppleError(sentence if why else self.not_finite.format(name=robot.name))
 
 
 def slope_of(functions: Functions, name: str, k: int) -> Evaluator:
     """Return the Jacobian of a function's first output by its input k, for arrays, made once."""
-    made = functions.cached(("slopes", name), dict)
-    if k not in made:
-        made[k] = Evaluator(slope(functions.expression(name), k), True)
-    found: Evaluator = made[k]
+    slopes = functions.cached(("slopes", name), dict)
+    if k not in slopes:
+        slopes[k] = Evaluator(slope(functions.expression(name), k), True)
+    found: Evaluator = slopes[k]
     return found
 
 

@@ -99,11 +99,11 @@ def named_links(
         if isinstance(link, Slider):
             # Link i, which slides, with its inertia as symbols; numbers of its shapes stay
             mass, *_, about = link.shapes.rod(link.shapes.beam.L)
-            whole = [
+            named = [
                 (f"m{i}", float(mass)),
                 *((f"j{i}_{AXES[a]}", float(x)) for a, x in enumerate(about)),
             ]
-            factors = tuple(table.scalar(name, x) / x if x else 1.0 for name, x in whole)
+            factors = tuple(table.scalar(name, x) / x if x else 1.0 for name, x in named)
             fixed = replace(
                 link.fixed,
                 root_mass=table.mass(f"h{i}", link.fixed.root_mass),

@@ -138,8 +138,8 @@ def _law_without_states(
     joints = model.joints
     y = ca.MX.sym("y", len(measured))
     r = ca.MX.sym("r", orders * joints)
-    still = ca.MX.zeros(joints)
-    wanted = [r[i * joints : (i + 1) * joints] if i < orders else still for i in range(3)]
+    zero_rates = ca.MX.zeros(joints)
+    wanted = [r[i * joints : (i + 1) * joints] if i < orders else zero_rates for i in range(3)]
     tau = function(y, *wanted)
     if limit is not None:
         most = ca.DM(np.where(np.isfinite(limit), limit, NO_LIMIT))

@@ -78,10 +78,10 @@ class CLibrary:
         function = getattr(self._library, f"{self.prefix}_{name}")
         out = np.full(size, np.nan)
         pointers = []
-        kept = []  # arrays must outlive the call
+        arrays = []  # arrays must outlive the call
         for given in inputs:
             array = np.ascontiguousarray(given, dtype=np.float64)
-            kept.append(array)
+            arrays.append(array)
             pointers.append(array.ctypes.data_as(ctypes.POINTER(ctypes.c_double)))
         function(*pointers, out.ctypes.data_as(ctypes.POINTER(ctypes.c_double)))
         return out

@@ -115,7 +115,7 @@ def _plain_arithmetic(text: str) -> tuple[str, dict[str, str]]:
     body = text[start + len("#endif\n\n") :]
     body = re.sub(r"#ifdef __cplusplus\n.*?#endif\n", "", body, flags=re.DOTALL)
 
-    kept: list[str] = []
+    kept_lines: list[str] = []
     called: dict[str, str] = {}
     lines = iter(body.splitlines())
     for line in lines:
@@ -133,10 +133,10 @@ def _plain_arithmetic(text: str) -> tuple[str, dict[str, str]]:
         if re.match(r"(void|int|(const )?casadi_(real|int)\*?) casadi_\w+\(", line):
             line = f"static {line}"  # noqa: PLW2901 - helpers belong to this file alone
         opening = re.match(r"static int casadi_f\d+\(.*\) \{$", line)
-        kept.append(line)
+        kept_lines.append(line)
         if opening is not None:
-            kept.append("  (void)arg; (void)res; (void)iw; (void)w; (void)mem;")
-    plain = "\n".join(kept)
+            kept_lines.append("  (void)arg; (void)res; (void)iw; (void)w; (void)mem;")
+    plain = "\n".join(kept_lines)
     plain = re.sub(r"\bCASADI_PREFIX\((\w+)\)", r"casadi_\1", plain)
     # a map over nothing copies nothing, from a null pointer with an offset
     plain = re.sub(r"casadi_copy\(0, 0, 0\+ i\*0\);", "", plain)
@@ -152,14 +152,14 @@ def _without_unused(text: str, used: set[str]) -> str:
     """
     blocks = re.split(r"\n(?=static |#ifndef |#define )", text)
     needed = set(used)
-    kept: list[str] = []
+    lines: list[str] = []
     for block in reversed(blocks):
         name = re.match(r"static [^=(]*?(casadi_\w+)[\[(]", block)
         if name is not None and name[1] not in needed:
             continue
         needed |= set(re.findall(r"\bcasadi_\w+", block))
-        kept.append(block.rstrip())
-    return "\n\n".join(reversed(kept)) + "\n"
+        lines.append(block.rstrip())
+    return "\n\n".join(reversed(lines)) + "\n"
 
 
 def c_array(values: Any, indent: str = "    ") -> str:

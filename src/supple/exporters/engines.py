@@ -462,8 +462,8 @@ def midpoint_steps(model: Any, asked: Asked, steps: int) -> Array:
 def held_basis(model: Any, data: Any) -> tuple[list[int], Array]:
     """Return which coordinates move with the motors held, and a basis of what constraints leave."""
     motors = {int(joint) for joint in model.actuator_trnid[:, 0]}
-    held = [int(model.jnt_dofadr[joint]) for joint in motors]
-    free = [k for k in range(model.nv) if k not in held]
+    motor_dofs = [int(model.jnt_dofadr[joint]) for joint in motors]
+    free = [k for k in range(model.nv) if k not in motor_dofs]
     J, _ = constraint_rows(model, data)
     if not len(J):
         return free, np.eye(len(free))

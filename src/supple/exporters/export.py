@@ -211,17 +211,17 @@ def default_pose(robot: Robot, theta: ArrayLike | None) -> Array:
     """Return joint coordinates (joints,): those given, zero, or where the robot usually stands."""
     family = architecture_of(robot)
     if theta is not None:
-        asked = where(robot, theta)
+        configuration = where(robot, theta)
     else:
         usual = family.usual()
         outstretched = family.outstretched
         if outstretched is not None:
-            asked = where(robot, outstretched)
+            configuration = where(robot, outstretched)
         else:
-            asked = where(robot, usual.get("theta"), usual.get("position"))
-    if not asked.single:
+            configuration = where(robot, usual.get("theta"), usual.get("position"))
+    if not configuration.single:
         raise SuppleError("theta0 holds several configurations: give one, (joints,)")
-    return np.asarray(asked.theta[0], float)
+    return np.asarray(configuration.theta[0], float)
 
 
 def certified_frequencies(robot: Robot, theta: Array, count: int) -> Array:

@@ -221,7 +221,7 @@ def _closures(
         for child in element.findall("site"):
             holders[child.get("name", "")] = (element, child)
     bodies = {id(body): body.get("name", "") for body in tree.iter("body")}
-    carried = {id(child): body for body in tree.iter() for child in body.findall("body")}
+    parent_body = {id(child): body for body in tree.iter() for child in body.findall("body")}
     links = []
     frames = []
     axes = []
@@ -236,7 +236,7 @@ def _closures(
             name = bodies.get(id(holder), "")
             if name.startswith("closure:"):
                 T = _frame(holder) @ T
-                name = bodies.get(id(carried[id(holder)]), "")
+                name = bodies.get(id(parent_body[id(holder)]), "")
             link, seen = ends.get(name, (-1, np.eye(4)))
             both_links.append(link)
             both_frames.append(seen @ T @ align)

@@ -97,8 +97,8 @@ def _near_functions(model: Model) -> list[CFunction]:
     functions = model.functions
     closed = isinstance(functions, ClosedFunctions)
     n = model.size
-    near = ca.MX.sym("near", max(follower_count(model), 1))
-    beside = [near] if closed else []
+    guess = ca.MX.sym("near", max(follower_count(model), 1))
+    guesses = [guess] if closed else []
 
     def core(name: str) -> Any:
         return functions.core(name) if closed else functions.expression(name)
@@ -108,8 +108,8 @@ def _near_functions(model: Model) -> list[CFunction]:
 
     def near_function(name: str, inner: str, words: tuple[str, ...], out: str) -> CFunction:
         given = [symbols[word] for word in words]
-        found = core(inner).call([*given, *beside])[0]
-        function = ca.Function(name, [*given, near], [ca.densify(found)])
+        found = core(inner).call([*given, *guesses])[0]
+        function = ca.Function(name, [*given, guess], [ca.densify(found)])
         return CFunction(name, function, (*words, "near"), (out,), f"{inner} for the FMU.")
 
     # Acceleration of the payload's mass centre, and where it is from the tip, base axes
@@ -118,11 +118,11 @@ def _near_functions(model: Model) -> list[CFunction]:
     q = symbols["q"]
     qd = symbols["qd"]
     qdd = symbols["qdd"]
-    tip = core("tip").call([q, *beside])
+    tip = core("tip").call([q, *guesses])
     arm = ca.mtimes(tip[1], ca.DM(offset))
     velocity = ca.jtimes(tip[0] + arm, q, qd)
     acceleration = ca.jtimes(velocity, q, qd) + ca.jtimes(tip[0] + arm, q, qdd)
-    place = ca.Function("payload", [q, qd, qdd, near], [ca.densify(ca.vertcat(acceleration, arm))])
+    place = ca.Function("payload", [q, qd, qdd, guess], [ca.densify(ca.vertcat(acceleration, arm))])
     return [
         near_function(
             "acceleration", "forward_dynamics_loaded", ("q", "qd", "tau", "wrench"), "qdd"

@@ -117,8 +117,8 @@ def _refuse_names(robot: Robot) -> None:
     names = [link.name for link in as_mechanism(robot).links]
     owners = "|".join(re.escape(xml_text(name)) for name in names)
     segment = rf"(?:{owners}):\d+(?::\w+)?"  # LINK:1, LINK:1:rz
-    kept = re.compile(rf"world|closure:.*|{segment}", re.DOTALL)
-    refuse_names(robot.name, names, kept, xml_text)
+    reserved = re.compile(rf"world|closure:.*|{segment}", re.DOTALL)
+    refuse_names(robot.name, names, reserved, xml_text)
 
 
 def loaded_model(text: str) -> Any:
@@ -199,10 +199,10 @@ def chain_model(
             "axis alone): the two smaller ones are raised until MuJoCo takes it."
         )
     if state.held_lengths:
-        told = ", ".join(f"{name} {length:.6g} m" for name, length in state.held_lengths.items())
+        lengths = ", ".join(f"{name} {length:.6g} m" for name, length in state.held_lengths.items())
         notes.append(
             f"Links that slide and bend have the segments of their length outside at theta0 "
-            f"({told}): export again for another length."
+            f"({lengths}): export again for another length."
         )
     if skeleton.closures:
         notes.append(
@@ -217,13 +217,13 @@ def chain_model(
         _add_closure(state, k, closure, world, equality)
     for link in skeleton.links:
         if link.chain_link.mimic is not None:
-            led, multiplier, offset = link.chain_link.mimic
+            leader, multiplier, offset = link.chain_link.mimic
             ElementTree.SubElement(
                 equality,
                 "joint",
                 {
                     "joint1": xml_text(link.name),
-                    "joint2": xml_text(skeleton.links[led].name),
+                    "joint2": xml_text(skeleton.links[leader].name),
                     "polycoef": _numbers([offset, multiplier, 0, 0, 0]),
                 },
             )
@@ -610,17 +610,17 @@ def pose_model(model: Any, robot: Robot, theta: Array) -> Any:
 
     data = mujoco.MjData(model)
     motors = {xml_text(link.name) for link in skeleton_of(robot).motors}
-    held: list[int] = []
+    held_dofs: list[int] = []
     for word, value in joint_values(robot, theta).items():
         number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, word)
         data.qpos[model.jnt_qposadr[number]] = value
         if word in motors:
-            held.append(int(model.jnt_dofadr[number]))
+            held_dofs.append(int(model.jnt_dofadr[number]))
     # Springs stay unbent; what loops determine is found by Newton's method
     loose = []
     for number in range(model.njnt):
         dof = int(model.jnt_dofadr[number])
-        if dof not in held and not joint_stiffness(model, number):
+        if dof not in held_dofs and not joint_stiffness(model, number):
             loose.append(dof)
     for _ in range(50):
         mujoco.mj_forward(model, data)
@@ -688,14 +688,14 @@ def structure_matrices(model: Any, data: Any) -> tuple[Array, Array, float]:
     """Return M and K of what moves with the motors locked, constraints kept; the highest omega."""
     M = mass_matrix(model, data)
     K = np.zeros(model.nv)
-    held = []
+    held_dofs = []
     motors = {int(joint) for joint in model.actuator_trnid[:, 0]}
     for number in range(model.njnt):
         dof = int(model.jnt_dofadr[number])
         K[dof] = joint_stiffness(model, number)
         if number in motors:
-            held.append(dof)
-    free = [k for k in range(model.nv) if k not in held]
+            held_dofs.append(dof)
+    free = [k for k in range(model.nv) if k not in held_dofs]
     if not free:
         return np.zeros((0, 0)), np.zeros((0, 0)), 0.0
     M = M[np.ix_(free, free)]

@@ -160,7 +160,7 @@ def _add_joint(model: ElementTree.Element, given: ElementTree.Element, base: str
                 _add_text(section, key, value)
     mimic = given.find("mimic")
     if mimic is not None:
-        led = ElementTree.SubElement(axis, "mimic", {"joint": mimic.get("joint", "")})
-        _add_text(led, "multiplier", mimic.get("multiplier", "1"))
-        _add_text(led, "offset", mimic.get("offset", "0"))
-        _add_text(led, "reference", "0")
+        mimic_element = ElementTree.SubElement(axis, "mimic", {"joint": mimic.get("joint", "")})
+        _add_text(mimic_element, "multiplier", mimic.get("multiplier", "1"))
+        _add_text(mimic_element, "offset", mimic.get("offset", "0"))
+        _add_text(mimic_element, "reference", "0")

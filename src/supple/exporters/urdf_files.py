@@ -192,12 +192,12 @@ def _add_link(
                 given = {"damping": repr(float(damping)), "friction": repr(float(friction))}
                 ElementTree.SubElement(joint, "dynamics", given)
             if link.chain_link.mimic is not None:
-                led, multiplier, offset = link.chain_link.mimic
+                leader, multiplier, offset = link.chain_link.mimic
                 ElementTree.SubElement(
                     joint,
                     "mimic",
                     {
-                        "joint": joint_names[led],
+                        "joint": joint_names[leader],
                         "multiplier": repr(float(multiplier)),
                         "offset": repr(float(offset)),
                     },

@@ -135,7 +135,7 @@ def validate(
         if word not in ENGINES:
             raise SuppleError(f"engines holds {brief(word)}: it may hold {', '.join(ENGINES)}")
     at = default_pose(robot, theta)
-    asked = Asked(robot, at, certified_frequencies(robot, at, count))
+    case = Asked(robot, at, certified_frequencies(robot, at, count))
     meshes = [segments] if isinstance(segments, int) else list(segments)
     rows: list[ValidationRow] = []
     skipped: list[str] = []
@@ -146,14 +146,14 @@ def validate(
                 raise SuppleError(f"{word} is not installed: pip install {engine.module}")
             skipped.append(f"{word} is not installed: pip install {engine.module}")
             continue
-        refusal = engine.refusal(asked)
+        refusal = engine.refusal(case)
         if refusal:
             skipped.append(f"{word}: {refusal}")
             continue
         for mesh in meshes if engine.meshes else meshes[:1]:
             title = f"{word} ({mesh} parts)" if engine.meshes else word
             _show_progress(f"asking {title} ..")
-            for question in engine.answers(asked, mesh):
+            for question in engine.answers(case, mesh):
                 scale = question.scale if question.scale is not None else abs(question.ours)
                 difference = abs(question.theirs - question.ours) / (scale or 1.0)
                 rows.append(

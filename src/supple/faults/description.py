@@ -87,13 +87,13 @@ class Description(BaseModel, ABC):
 
     def __repr_args__(self) -> Any:
         """Tell what was given, not the defaults, each thing short."""
-        told = []
+        shown = []
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
             if field.is_required() or value != field.get_default(call_default_factory=True):
                 text = repr(value)
-                told.append((name, value if len(text) <= WIDTH else _Short(value)))
-        return told[:LINES]
+                shown.append((name, value if len(text) <= WIDTH else _Short(value)))
+        return shown[:LINES]
 
     def __str__(self) -> str:
         """Return it as an engineer would write it down; else what was given, as `repr` does."""

@@ -36,12 +36,12 @@ def validate_data(
     """
     found = list(earlier)
     try:
-        made = model.model_validate(data)
+        description = model.model_validate(data)
     except ValidationError:
         found += every_fault(model, data)
     if found:
         raise robot_error(found, data, lines, where)
-    return made
+    return description
 
 
 def robot_error(

@@ -55,9 +55,9 @@ def mend_data(data: Mapping[str, Any], errors: Iterable[Any], model: type[BaseMo
             renamed = key
             sound = None
             if error["type"] == "extra_forbidden":
-                near = meant_key(str(key), known_keys(model, copy, owner[:-1]))
-                if near:
-                    renamed = near
+                suggestion = meant_key(str(key), known_keys(model, copy, owner[:-1]))
+                if suggestion:
+                    renamed = suggestion
                     sound = given
             elif error["type"] == "literal_error":
                 if isinstance(given, str):

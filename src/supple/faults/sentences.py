@@ -103,8 +103,8 @@ def without_typos(errors: list[Any], model: type[BaseModel], data: Any) -> list[
     for error in errors:
         if error["type"] == "extra_forbidden":
             place = place_of(error, data)
-            near = meant_key(str(place[-1]), known_keys(model, data, place[:-1]))
-            meant.add((*place[:-1], near or ""))
+            suggestion = meant_key(str(place[-1]), known_keys(model, data, place[:-1]))
+            meant.add((*place[:-1], suggestion or ""))
     return [e for e in errors if e["type"] != "missing" or place_of(e, data) not in meant]
 
 
@@ -193,8 +193,8 @@ def unknown_key(key: str, known: Iterable[str]) -> str:
     keys = list(known)
     if advice := _misplaced(key, keys):
         return f"unknown key {quote(key)}: {advice}"
-    if near := nearest(key, keys):
-        return f"unknown key {quote(key)}: did you mean '{near}'?"
+    if suggestion := nearest(key, keys):
+        return f"unknown key {quote(key)}: did you mean '{suggestion}'?"
     return f"unknown key {quote(key)}: known here are {', '.join(keys) or 'none'}"
 
 
@@ -211,8 +211,8 @@ def _misplaced(key: str, known: Iterable[str]) -> str | None:
 
 
 def _one_of(given: Any, allowed: list[str]) -> str:
-    near = nearest(quote(given).strip("'"), allowed)
-    hint = f"; did you mean '{near}'?" if near else ""
+    suggestion = nearest(quote(given).strip("'"), allowed)
+    hint = f"; did you mean '{suggestion}'?" if suggestion else ""
     return f"{quote(given)}: it must be one of {', '.join(allowed)}{hint}"
 
 

@@ -89,8 +89,8 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
     def save(self, index: int, values: Mapping[str, NDArray[Any]]) -> None:
         """Write a chunk, whole or not at all."""
         data = io.BytesIO()
-        held: dict[str, Any] = {**values, "key": np.array(self.key)}
-        np.savez(data, **held)
+        content: dict[str, Any] = {**values, "key": np.array(self.key)}
+        np.savez(data, **content)
         raw = data.getvalue()  # archives are read from their end on: what follows it is skipped
         with writing(self.place(index)) as aside:
             aside.write_bytes(raw + self._seal(index, raw))
@@ -105,11 +105,11 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
         if not place.is_file():
             return None
         try:
-            whole = place.read_bytes()
+            file_bytes = place.read_bytes()
         except OSError:
             return None
-        raw = whole[:-32]
-        sealed = whole[-32:] == self._seal(index, whole[:-32])
+        raw = file_bytes[:-32]
+        sealed = file_bytes[-32:] == self._seal(index, file_bytes[:-32])
         try:
             with zipfile.ZipFile(io.BytesIO(raw)) as archive:
                 # we write them unpacked: one that grows when it is read is not ours

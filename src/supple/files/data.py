@@ -171,20 +171,20 @@ def _with_netcdf_names(data: xarray.Dataset) -> xarray.Dataset:
     changed_attributes = {name: word for name, word in as_written.items() if name != word}
     if not changed and not changed_attributes:
         return data
-    told = {
+    own_names = {
         "variables": {word: name for name, word in changed.items()},
         "attributes": {word: name for name, word in changed_attributes.items()},
     }
     renamed = data.rename(changed)
     renamed.attrs = {as_written[str(name)]: value for name, value in data.attrs.items()}
-    renamed.attrs[RENAMED] = json.dumps(told)
+    renamed.attrs[RENAMED] = json.dumps(own_names)
     return renamed
 
 
 def _with_own_names(data: xarray.Dataset) -> xarray.Dataset:
     """Return a Dataset that was read under the names that it had before it was written."""
-    told = json.loads(str(data.attrs.pop(RENAMED, "{}")))
-    variables, attributes = (dict(told.get(word, {})) for word in ("variables", "attributes"))
+    own_names = json.loads(str(data.attrs.pop(RENAMED, "{}")))
+    variables, attributes = (dict(own_names.get(word, {})) for word in ("variables", "attributes"))
     known = {*data.variables, *data.sizes}
     data = data.rename({word: name for word, name in variables.items() if word in known})
     data.attrs = {attributes.get(str(word), word): value for word, value in data.attrs.items()}
@@ -252,8 +252,8 @@ def _check_unpacked_size(path: str | Path) -> None:
         for variable in data.variables.values():
             each = np.dtype(variable.dtype).itemsize if variable.dtype is not str else 64
             chunk = variable.chunking()
-            held = [variable.shape, chunk if isinstance(chunk, list | tuple) else ()]
-            size += each * max(math.prod(map(int, shape)) for shape in held)
+            shapes = [variable.shape, chunk if isinstance(chunk, list | tuple) else ()]
+            size += each * max(math.prod(map(int, shape)) for shape in shapes)
     limit = _unpacked_limit(path)
     if size > limit:
         raise ValueError(

@@ -202,20 +202,20 @@ def _from_message(path: str | PathLike[str], message: Any) -> JointTrajectory:
     need(isinstance(message, dict), "it is no mapping")
     names = message.get("joint_names")
     points = message.get("points")
-    told = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    need(told and len(names) > 0, "key joint_names is missing, or holds no names")
+    are_names = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    need(are_names and len(names) > 0, "key joint_names is missing, or holds no names")
     need(isinstance(points, list), "key points is missing, or no list")
     t = []
     positions = []
-    carried: dict[str, list[Any]] = {"velocities": [], "accelerations": []}
+    columns: dict[str, list[Any]] = {"velocities": [], "accelerations": []}
     for k, point in enumerate(points):
         need(isinstance(point, dict), f"point {k + 1} is no mapping")
         stamp = point.get("time_from_start")
         place = point.get("positions")
         if isinstance(stamp, dict):
-            whole: Any = stamp.get("sec", stamp.get("secs", 0))
+            seconds: Any = stamp.get("sec", stamp.get("secs", 0))
             part: Any = stamp.get("nanosec", stamp.get("nsecs", 0))
-            stamp = whole + 1e-9 * part if _number(whole) and _number(part) else None
+            stamp = seconds + 1e-9 * part if _number(seconds) and _number(part) else None
         need(_number(stamp), f"time_from_start of point {k + 1} is missing, or no number")
         need(
             isinstance(place, list) and all(map(_number, place)),
@@ -224,13 +224,13 @@ def _from_message(path: str | PathLike[str], message: Any) -> JointTrajectory:
         need(len(place) == len(names), f"{len(names)} joints, but point {k + 1} has {len(place)}")
         t.append(float(stamp))
         positions.append([float(value) for value in place])
-        for key, each in carried.items():
+        for key, each in columns.items():
             given = point.get(key)
             if isinstance(given, list) and len(given) == len(names) and all(map(_number, given)):
                 each.append(given)
-    rates = [bool(t) and len(each) == len(t) for each in carried.values()]
-    velocities = np.array(carried["velocities"], float) if rates[0] else None
-    accelerations = np.array(carried["accelerations"], float) if all(rates) else None
+    rates = [bool(t) and len(each) == len(t) for each in columns.values()]
+    velocities = np.array(columns["velocities"], float) if rates[0] else None
+    accelerations = np.array(columns["accelerations"], float) if all(rates) else None
     header = {key: value for key, value in message.items() if key != "points"}
     table = np.array(positions, float).reshape(len(t), len(names))
     return JointTrajectory(tuple(names), np.array(t), table, header, velocities, accelerations)
@@ -259,8 +259,8 @@ def _from_mcap(path: str | PathLike[str]) -> JointTrajectory:
                     part.uncompressed_size, _uncompressed_size(part.compression, part.data)
                 )
                 if total > MAX_BYTES:
-                    told = f"unpacks to more than {MAX_BYTES // 10**6} MB"
-                    raise SuppleError(f"{path} {told}: split it")
+                    description = f"unpacks to more than {MAX_BYTES // 10**6} MB"
+                    raise SuppleError(f"{path} {description}: split it")
         reader = make_reader(io.BytesIO(raw))
         for schema, channel, record in reader.iter_messages():
             name = schema.name if schema else ""
@@ -271,8 +271,8 @@ def _from_mcap(path: str | PathLike[str]) -> JointTrajectory:
         raise
     except Exception as problem:  # noqa: BLE001 - the library raises its own family of errors
         raise SuppleError(f"{path} is not a readable MCAP log: {problem}") from None
-    told = ", ".join(sorted(seen)) or "no messages"
-    raise SuppleError(f"{path} holds no JointTrajectory encoded as JSON, but {told:.200}")
+    description = ", ".join(sorted(seen)) or "no messages"
+    raise SuppleError(f"{path} holds no JointTrajectory encoded as JSON, but {description:.200}")
 
 
 def _uncompressed_size(compression: str, data: bytes) -> int:

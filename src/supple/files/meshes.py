@@ -30,12 +30,12 @@ def find_mesh(name: str, urdf: str) -> str | None:
     if not plain.startswith("package://"):
         found = folder / plain
         return str(found) if found.is_file() else None
-    whole = plain.removeprefix("package://")
-    inside = whole.partition("/")[2]
+    bare = plain.removeprefix("package://")
+    inside = bare.partition("/")[2]
     roots = [folder, *folder.parents]
     roots += [Path(place) for place in os.environ.get("ROS_PACKAGE_PATH", "").split(":") if place]
     for root in roots:
-        for rest in (whole, inside):
+        for rest in (bare, inside):
             if rest and (root / rest).is_file():
                 return str(root / rest)
     return None

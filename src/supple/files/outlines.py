@@ -180,15 +180,15 @@ def _corners(kind: str, own: list[tuple[int, float]]) -> list[Point]:
 def _join_loops(pieces: list[list[Point]], name: str) -> list[list[Point]]:
     """Closed loops of pieces that meet end to end, each without its first corner again."""
     flat = [value for piece in pieces for point in piece for value in point]
-    near = 1e-6 * (max(flat, default=0.0) - min(flat, default=0.0))
+    tolerance = 1e-6 * (max(flat, default=0.0) - min(flat, default=0.0))
     loops = []
     rest = [piece for piece in pieces if len(piece) > 1]
     while rest:
         loop = list(rest.pop())
-        while math.dist(loop[0], loop[-1]) > near:
+        while math.dist(loop[0], loop[-1]) > tolerance:
             for k, piece in enumerate(rest):
-                turned = piece[::-1] if math.dist(piece[-1], loop[-1]) <= near else piece
-                if math.dist(turned[0], loop[-1]) <= near:
+                turned = piece[::-1] if math.dist(piece[-1], loop[-1]) <= tolerance else piece
+                if math.dist(turned[0], loop[-1]) <= tolerance:
                     loop.extend(turned[1:])
                     del rest[k]
                     break

@@ -57,10 +57,10 @@ def read_yaml(text: str, where: str = "", limit: int = SIZE_LIMIT) -> Document:
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         said = getattr(problem, "problem", None) or getattr(problem, "reason", None) or "unreadable"
-        told = " ".join(str(said).split()) + (f" (line {mark.line + 1})" if mark else "")
+        sentence = " ".join(str(said).split()) + (f" (line {mark.line + 1})" if mark else "")
         if mark and "\t" in "".join(text.splitlines()[mark.line : mark.line + 1]):
-            told += "; indent with spaces, not with tabs"
-        raise RobotError([f"this is not YAML: {told}"], where) from None
+            sentence += "; indent with spaces, not with tabs"
+        raise RobotError([f"this is not YAML: {sentence}"], where) from None
     return Document(builder.root, builder.lines, builder.faults)
 
 
@@ -158,8 +158,8 @@ class _Builder:
 
     def _AliasEvent(self, event: Any, line: int) -> None:
         if event.anchor not in self._anchors:
-            told = f"the alias *{event.anchor} stands for nothing"
-            raise self._refusal(f"{told}: give an anchor &{event.anchor} before it", line)
+            sentence = f"the alias *{event.anchor} stands for nothing"
+            raise self._refusal(f"{sentence}: give an anchor &{event.anchor} before it", line)
         if self._is_key():
             raise self._refusal(f"the alias *{event.anchor} stands as a key: write it out", line)
         self._place(*self._anchors[event.anchor], line)
@@ -172,8 +172,8 @@ class _Builder:
         """Put a value where it belongs and return its place."""
         self._count += size
         if self._count > self.limit:
-            told = f"the file holds more than {self.limit:,} values, its aliases written out"
-            raise self._refusal(f"{told}: that is too much", line)
+            sentence = f"the file holds more than {self.limit:,} values, its aliases written out"
+            raise self._refusal(f"{sentence}: that is too much", line)
         if not self._stack:
             self.root = value
             return ()

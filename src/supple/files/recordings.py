@@ -386,14 +386,14 @@ def read_mat(path: str) -> RawTable:
                 f"{path} holds {sum(sizes):,} numbers in {len(raw):,} bytes: that is no recording; "
                 "save it without compression (-v6) if it is"
             )
-        held = loadmat(io.BytesIO(raw))
+        content = loadmat(io.BytesIO(raw))
     except SuppleError:
         raise
     except Exception as problem:  # noqa: BLE001 - what foreign bytes raise there is not listed
         raise SuppleError(f"{path} is not a readable MAT file: {problem}") from None
     arrays: dict[str, Array] = {}
     rate = None
-    for name, value in held.items():
+    for name, value in content.items():
         if name.startswith("__") or not isinstance(value, np.ndarray):
             continue
         if value.dtype.kind not in "fiub" or value.ndim != 2:

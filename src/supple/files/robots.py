@@ -100,12 +100,12 @@ def load(
         if sidecar is None or isinstance(sidecar, Mapping):
             bends = validate_data(Sidecar, dict(sidecar or {}), where="sidecar")
         else:
-            beside = os.fspath(sidecar)
-            own = read_yaml(_text(beside), beside)
+            sidecar_path = os.fspath(sidecar)
+            own = read_yaml(_text(sidecar_path), sidecar_path)
             if not isinstance(own.data, Mapping):
                 fault_sentence = "this is not a sidecar: keys such as flexible: come first"
-                raise RobotError([fault_sentence], beside)
-            bends = validate_data(Sidecar, own.data, own.lines, beside, own.faults)
+                raise RobotError([fault_sentence], sidecar_path)
+            bends = validate_data(Sidecar, own.data, own.lines, sidecar_path, own.faults)
         return _with_sidecar(text, bends, name, lenient)
     document = read_yaml(text, name)
     no_robot = isinstance(document.data, Mapping) and "links" not in document.data
@@ -266,11 +266,11 @@ def _robot(document: Document, where: str) -> Robot:
             model = architectures().get(architecture)
     if model is None:
         known = list(architectures())
-        near = nearest(str(architecture), known)
+        suggestion = nearest(str(architecture), known)
         fault_sentence = (
             f"architecture is {quote(architecture)}: it must be one of {', '.join(known)}"
         )
-        hint = f"; did you mean '{near}'?" if near else ""
+        hint = f"; did you mean '{suggestion}'?" if suggestion else ""
         raise RobotError([fault_sentence + hint + at.get("architecture", "")], where)
     if "architecture" not in data and "links" not in data and {"upper", "lower"} & set(data):
         raise RobotError(["architecture is missing: for this robot add architecture: delta"], where)
@@ -325,12 +325,16 @@ def _text(name: str) -> str:
         raw = read_bytes(name, BYTES_LIMIT + 1)
     except FileNotFoundError:
         known = library.names()
-        near = nearest(Path(name).name.removesuffix(".yaml"), known)
-        hint = f"did you mean '{near}'?" if near else f"the library holds {', '.join(known)}"
+        suggestion = nearest(Path(name).name.removesuffix(".yaml"), known)
+        hint = (
+            f"did you mean '{suggestion}'?"
+            if suggestion
+            else f"the library holds {', '.join(known)}"
+        )
         folder = Path(name).parent
-        beside = nearest(Path(name).name, os.listdir(folder)) if folder.is_dir() else None
-        if beside:
-            hint = f"did you mean '{folder / beside}'?"
+        neighbour = nearest(Path(name).name, os.listdir(folder)) if folder.is_dir() else None
+        if neighbour:
+            hint = f"did you mean '{folder / neighbour}'?"
         not_found = f"{quote(name)} is neither a file nor a robot of the library: {hint}"
         raise SuppleError(not_found) from None
     except (OSError, ValueError) as problem:

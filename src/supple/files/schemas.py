@@ -54,9 +54,9 @@ def _with_units(part: Any) -> Any:
     if not isinstance(part, dict):
         return part
     if part.get("type") == "number":
-        kept = {key: part[key] for key in ("description", "default") if key in part}
-        number = {key: value for key, value in part.items() if key not in kept}
-        return {"anyOf": [number, _MEASURED], **kept}
+        shown = {key: part[key] for key in ("description", "default") if key in part}
+        number = {key: value for key, value in part.items() if key not in shown}
+        return {"anyOf": [number, _MEASURED], **shown}
     return {key: _with_units(value) for key, value in part.items()}
 
 

@@ -65,17 +65,21 @@ def urdf_robot(text: str, sidecar: Sidecar, where: str = "", lenient: bool = Fal
     on_it = [joint.child for joint in chain]
     for flexible in sidecar.flexible:
         if flexible not in on_it:
-            near = nearest(flexible, on_it)
-            hint = f"did you mean '{near}'?" if near else f"its links are {', '.join(on_it)}"
-            told = f"flexible.{flexible} is no link of the chain from {base} to {tip}: {hint}"
-            raise RobotError([told], where)
+            suggestion = nearest(flexible, on_it)
+            hint = (
+                f"did you mean '{suggestion}'?"
+                if suggestion
+                else f"its links are {', '.join(on_it)}"
+            )
+            sentence = f"flexible.{flexible} is no link of the chain from {base} to {tip}: {hint}"
+            raise RobotError([sentence], where)
     robot = _serial_robot(tree, chain, sidecar, name, where)
-    kept = {
+    options = {
         link: _with_rest(tree.links[link], bends, robot, link, chain)
         for link, bends in sidecar.flexible.items()
     }
-    if any(kept[link] is not bends for link, bends in sidecar.flexible.items()):
-        sidecar = sidecar.model_copy(update={"flexible": kept})
+    if any(options[link] is not bends for link, bends in sidecar.flexible.items()):
+        sidecar = sidecar.model_copy(update={"flexible": options})
         robot = _serial_robot(tree, chain, sidecar, name, where)
     _tell_masses(tree, sidecar, robot)
     if sidecar.flexible and not any(drive.stiffness for drive in sidecar.joints.values()):
@@ -134,9 +138,9 @@ def _check_drives(chain: list[UrdfJoint], sidecar: Sidecar, where: str) -> None:
     faults = []
     for given in sidecar.joints:
         if given not in known:
-            near = nearest(given, known)
+            suggestion = nearest(given, known)
             names = ", ".join(joint.name for joint in moving)
-            hint = f"did you mean '{near}'?" if near else f"they are {names}"
+            hint = f"did you mean '{suggestion}'?" if suggestion else f"they are {names}"
             faults.append(f"joints.{given} is no joint that moves the tip: {hint}")
     if faults:
         raise RobotError(faults, where)
@@ -159,7 +163,7 @@ def _serial_robot(
     tip = chain[-1].child
     parts: list[dict[str, Any]] = []
     own: dict[str, str] = {}  # the part that each joint moves
-    carried = np.eye(4)  # the URDF frame seen from the end of the last part
+    frame = np.eye(4)  # the URDF frame seen from the end of the last part
     for i, joint in enumerate(chain):
         first = len(parts)
         following = chain[i + 1] if i + 1 < len(chain) else None
@@ -167,12 +171,12 @@ def _serial_robot(
         bends = sidecar.flexible.get(joint.child)
         after = None if following is None else following.child
         if bends is None:
-            carried = _rigid(parts, joint, body, carried)
+            frame = _rigid(parts, joint, body, frame)
         else:
             rest = _lump_branches(tree, joint.child, after, own=False)
-            carried = _beam(parts, joint, bends, (rest, following), carried, where)
+            frame = _beam(parts, joint, bends, (rest, following), frame, where)
         # A link that bends is drawn as its beam; `carried` is the URDF frame seen from the end
-        visuals = _drawn(tree, joint.child, after, carried, own=bends is None)
+        visuals = _drawn(tree, joint.child, after, frame, own=bends is None)
         if visuals:
             parts[-1]["visuals"] = visuals
         for part in parts[first:]:
@@ -182,11 +186,11 @@ def _serial_robot(
     for part in parts:
         if "mimic" in part["joint"]:
             part["joint"]["mimic"]["joint"] = own[part["joint"]["mimic"]["joint"]]
-    if not np.array_equal(carried, np.eye(4)):
+    if not np.array_equal(frame, np.eye(4)):
         last = {"name": _one_word(f"{tip}_tip"), "theory": "rigid", "joint": {"type": "fixed"}}
         if tip in sidecar.flexible:
-            carried[:3, 3] = 0.0  # the tip of a beam is its end, in URDF axes
-        last["joint"] = {"type": "fixed", "mount": _mount(carried)}
+            frame[:3, 3] = 0.0  # the tip of a beam is its end, in URDF axes
+        last["joint"] = {"type": "fixed", "mount": _mount(frame)}
         parts.append(last)
     data: dict[str, Any] = {
         "name": sidecar.name or name,
@@ -245,7 +249,7 @@ def _with_rest(
         inertia = inertia - sign * each * lever @ lever
     # The mass centre lies this part of the way from hub to end, and as far beside both
     part = float(np.clip((com - start) @ along / (along @ along), 0.0, 1.0))
-    beside = com - start - part * along
+    across = com - start - part * along
     lever = cross_matrix(along)
     by_distance = -mass * part * (1 - part) * lever @ lever
     # Two bodies at the very ends may have more inertia than there is: then they move inwards
@@ -267,8 +271,8 @@ def _with_rest(
     inwards = (1 - spread) * along
     bodies = {}
     for word, share, offset in (
-        ("hub", 1 - part, beside + part * inwards),
-        ("end", part, beside - (1 - part) * inwards),
+        ("hub", 1 - part, across + part * inwards),
+        ("end", part, across - (1 - part) * inwards),
     ):
         if share * mass > 1e-12 * given.mass:
             bodies[word] = _body(share * mass, offset, share * inertia)
@@ -290,17 +294,17 @@ def _tell_masses(tree: _Tree, sidecar: Sidecar, robot: Robot) -> None:
         beam = float(_beam_mass(robot, name)[0, 0])
         bodies = {"hub": bends.hub, "end": bends.end}
         masses = {word: body.mass for word, body in bodies.items() if body is not None}
-        told = f"its beam, hub and end replace {old:g} kg of the URDF's inertial: "
-        told += ", ".join(
+        sentence = f"its beam, hub and end replace {old:g} kg of the URDF's inertial: "
+        sentence += ", ".join(
             f"{word} {mass:.4g} kg" for word, mass in {"beam": beam, **masses}.items()
         )
         new = beam + sum(masses.values())
         change = new - old
         if abs(change) > 1e-6 * old:
-            told += f"; {abs(change):.4g} kg {'more' if change > 0 else 'less'}"
+            sentence += f"; {abs(change):.4g} kg {'more' if change > 0 else 'less'}"
             if change < 0 and not masses:
-                told += " (`rest: keep`, or --rest keep, makes hub and end of it)"
-        _warn(f"link {name}: {told}")
+                sentence += " (`rest: keep`, or --rest keep, makes hub and end of it)"
+        _warn(f"link {name}: {sentence}")
 
 
 def _tree(links: list[UrdfLink], joints: list[UrdfJoint], where: str) -> _Tree:
@@ -312,10 +316,10 @@ def _tree(links: list[UrdfLink], joints: list[UrdfJoint], where: str) -> _Tree:
     for joint in joints:
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in by_name:
-                near = nearest(name, by_name)
-                hint = f"; did you mean '{near}'?" if near else ""
-                told = f"joint {quote(joint.name)}: its {role} {quote(name)} is no link"
-                faults.append(told + hint)
+                suggestion = nearest(name, by_name)
+                hint = f"; did you mean '{suggestion}'?" if suggestion else ""
+                sentence = f"joint {quote(joint.name)}: its {role} {quote(name)} is no link"
+                faults.append(sentence + hint)
         if joint.child in above:
             first = above[joint.child].name
             faults.append(
@@ -328,8 +332,10 @@ def _tree(links: list[UrdfLink], joints: list[UrdfJoint], where: str) -> _Tree:
     if not faults and not roots:
         faults.append("the joints go round in a circle: no link is the first one")
     if not faults and len(roots) > 1:
-        told = ", ".join(map(quote, roots[:5]))
-        faults.append(f"links {told} hang from no joint: one of them is the base, join the others")
+        sentence = ", ".join(map(quote, roots[:5]))
+        faults.append(
+            f"links {sentence} hang from no joint: one of them is the base, join the others"
+        )
     reached = set()
     open_ = roots[:1]
     while open_ and not faults:
@@ -351,8 +357,12 @@ def _ends(tree: _Tree, sidecar: Sidecar, where: str) -> tuple[str, str]:
     """
     for key, given in (("base", sidecar.base), ("tip", sidecar.tip)):
         if given is not None and given not in tree.links:
-            near = nearest(given, tree.links)
-            hint = f"did you mean '{near}'?" if near else f"links are {', '.join(tree.links)}"
+            suggestion = nearest(given, tree.links)
+            hint = (
+                f"did you mean '{suggestion}'?"
+                if suggestion
+                else f"links are {', '.join(tree.links)}"
+            )
             raise RobotError([f"{key} {quote(given)} is no link of the URDF: {hint}"], where)
     base = sidecar.base or tree.root
     if sidecar.tip is not None:
@@ -415,8 +425,8 @@ def _chain(tree: _Tree, base: str, tip: str, where: str) -> list[UrdfJoint]:
                 f"joint {joint.name} mimics {joint.mimic}, which is not on the way to the tip: it "
                 f"has no coordinate and is held at {joint.offset:g}"
             )
-            held = joint.origin @ _joint_transform_at_rest(joint)
-            chain[i] = replace(joint, type="fixed", origin=held, mimic=None)
+            placement = joint.origin @ _joint_transform_at_rest(joint)
+            chain[i] = replace(joint, type="fixed", origin=placement, mimic=None)
     if faults:
         raise RobotError(faults, where)
     light = [joint.child for joint in chain if tree.links[joint.child].is_massless]
@@ -426,8 +436,8 @@ def _chain(tree: _Tree, base: str, tip: str, where: str) -> list[UrdfJoint]:
     each = [j.child for n in (base, *(joint.child for joint in chain)) for j in tree.below[n]]
     branches = [child for child in each if child not in on_it]
     if branches:
-        told = ", ".join(branches)
-        _warn(f"side branches are lumped to the chain, their joints at zero: {told}")
+        listed = ", ".join(branches)
+        _warn(f"side branches are lumped to the chain, their joints at zero: {listed}")
     return chain
 
 
@@ -533,13 +543,13 @@ def _beam(
     rest, following = beyond
     start = np.asarray(bends.from_)
     if bends.to is None and following is None:
-        told = f"flexible.{joint.child}: to is missing: it is the last link, say where it ends"
-        raise RobotError([told], where)
+        sentence = f"flexible.{joint.child}: to is missing: it is the last link, say where it ends"
+        raise RobotError([sentence], where)
     stop = np.asarray(bends.to) if bends.to is not None else following.origin[:3, 3]  # type: ignore[union-attr]
     length = float(np.linalg.norm(stop - start))
     if not length:
-        told = f"flexible.{joint.child}: from and to are the same point: a beam needs a length"
-        raise RobotError([told], where)
+        sentence = f"flexible.{joint.child}: from and to are the same point: a beam needs a length"
+        raise RobotError([sentence], where)
     beam = np.eye(4)
     end = np.eye(4)
     beam[:3, :3] = _axes(stop - start, bends.y)
@@ -565,8 +575,8 @@ def _beam(
     if rest is not None:  # what hangs from it is carried by its end
         tips.append(rest.model_copy(update={"com": tuple((np.asarray(rest.com) - stop).tolist())}))
     if tips:
-        whole = _one([(tip.mass, np.asarray(tip.com), tip.tensor()) for tip in tips])
-        part["tip"] = _rotate_body(whole, beam[:3, :3])
+        merged = _one([(tip.mass, np.asarray(tip.com), tip.tensor()) for tip in tips])
+        part["tip"] = _rotate_body(merged, beam[:3, :3])
     parts.append(part)
     return np.asarray(np.linalg.inv(end))
 
@@ -610,10 +620,10 @@ def _mount(T: Array) -> dict[str, Any]:
 def _axes(x: Array, y: Any) -> Array:
     """Axes (3, 3) with x along a direction and y as near to the given one as can be."""
     x = np.asarray(x, float) / np.linalg.norm(x)
-    near = np.array([0.0, 1.0, 0.0]) if y is None else np.asarray(y, float)
-    if np.linalg.norm(np.cross(x, near)) < 1e-6 * np.linalg.norm(near):
-        near = np.array([0.0, 0.0, 1.0])
-    z = np.cross(x, near)
+    preferred = np.array([0.0, 1.0, 0.0]) if y is None else np.asarray(y, float)
+    if np.linalg.norm(np.cross(x, preferred)) < 1e-6 * np.linalg.norm(preferred):
+        preferred = np.array([0.0, 0.0, 1.0])
+    z = np.cross(x, preferred)
     z = z / np.linalg.norm(z)
     return np.column_stack([x, np.cross(z, x), z])
 

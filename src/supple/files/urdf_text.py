@@ -135,8 +135,8 @@ def read_urdf(
         tag, attributes, inside = scan.stack.pop()
         if tag == "joint" and len(scan.stack) == 1:
             for wanted in {"parent", "child"} - inside:
-                told = f"joint {quote(attributes.get('name', ''))} has no <{wanted} link=...>"
-                scan.faults.append(f"{told} (line {parser.CurrentLineNumber})")
+                sentence = f"joint {quote(attributes.get('name', ''))} has no <{wanted} link=...>"
+                scan.faults.append(f"{sentence} (line {parser.CurrentLineNumber})")
 
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = doctype
     parser.StartElementHandler = start
@@ -163,14 +163,16 @@ def _look(scan: _Scan, tag: str, attributes: dict[str, str], line: int) -> None:
     if outer == ["robot"] and tag in scan.names:
         name = attributes.get("name", "")
         if not name or name in scan.names[tag]:
-            told = f"is used twice, first in line {scan.names[tag][name]}" if name else "is missing"
-            scan.faults.append(f"name {quote(name)} of a <{tag}> {told} (line {line})")
+            sentence = (
+                f"is used twice, first in line {scan.names[tag][name]}" if name else "is missing"
+            )
+            scan.faults.append(f"name {quote(name)} of a <{tag}> {sentence} (line {line})")
         scan.names[tag].setdefault(name, line)
         kind = attributes.get("type")
         if tag == "joint" and kind not in TYPES:
             given = "missing" if kind is None else quote(kind)
-            told = f"joint {quote(name)}: type is {given}: it must be one of {', '.join(TYPES)}"
-            scan.faults.append(f"{told} (line {line})")
+            sentence = f"joint {quote(name)}: type is {given}: it must be one of {', '.join(TYPES)}"
+            scan.faults.append(f"{sentence} (line {line})")
     if not outer[1:] or not set(outer[1:]) <= _READ_IN:
         return
     owner = f"{outer[1]} {quote(scan.stack[1][1].get('name', ''))}"
@@ -188,8 +190,8 @@ def _look(scan: _Scan, tag: str, attributes: dict[str, str], line: int) -> None:
             values = []
         if len(values) != count or not all(abs(v) < 1e30 for v in values):
             wanted = "a finite number" if count == 1 else f"{count} finite numbers"
-            told = f"{owner}: {key} of <{tag}> is {quote(attributes[key])}: it must be {wanted}"
-            scan.faults.append(f"{told} (line {line})")
+            sentence = f"{owner}: {key} of <{tag}> is {quote(attributes[key])}: it must be {wanted}"
+            scan.faults.append(f"{sentence} (line {line})")
 
 
 def _by_yourdfpy(
@@ -220,8 +222,8 @@ def _by_yourdfpy(
         for link, each in zip(links, read.links, strict=True)
     ]
     if lost and where:
-        told = ", ".join(dict.fromkeys(lost[:3])) + (", ..." if len(lost) > 3 else "")
-        warnings.warn(f"meshes that are not drawn: {told}", RobotWarning, stacklevel=5)
+        listed = ", ".join(dict.fromkeys(lost[:3])) + (", ..." if len(lost) > 3 else "")
+        warnings.warn(f"meshes that are not drawn: {listed}", RobotWarning, stacklevel=5)
     joints = [_joint(each, faults, lenient) for each in read.joints]
     if faults:
         raise RobotError(faults, where)
@@ -312,8 +314,8 @@ def _joint(given: Any, faults: list[str], lenient: bool) -> UrdfJoint:
         float(getattr(dynamics, key, None) or 0.0) for key in ("damping", "friction")
     )
     if min(damping, friction) < 0:
-        told = f"damping {damping:g} and friction {friction:g} must not be negative"
-        faults.append(f"joint {quote(given.name)}: {told}")
+        complaint = f"damping {damping:g} and friction {friction:g} must not be negative"
+        faults.append(f"joint {quote(given.name)}: {complaint}")
     return UrdfJoint(
         given.name,
         given.type,
@@ -349,12 +351,13 @@ def resolve_mimics(joints: list[UrdfJoint], where: str, lenient: bool = False) -
             offset = offset + multiplier * at.offset
             multiplier = multiplier * at.multiplier
             if leader not in by_name or leader in way:
-                near = nearest(leader, by_name)
-                told = f"mimics {quote(leader)}, which is no joint"
-                told += f"; did you mean '{near}'?" if near else ""
+                suggestion = nearest(leader, by_name)
+                complaint = f"mimics {quote(leader)}, which is no joint"
+                complaint += f"; did you mean '{suggestion}'?" if suggestion else ""
                 if leader in way:
-                    told = "mimics itself" + f" by way of {', '.join(way[1:])}" * (len(way) > 1)
-                sentence = f"joint {quote(joint.name)} {told}"
+                    detour = f" by way of {', '.join(way[1:])}" if len(way) > 1 else ""
+                    complaint = f"mimics itself{detour}"
+                sentence = f"joint {quote(joint.name)} {complaint}"
                 if lenient and leader not in way:
                     at = joint
                     multiplier = 1.0

@@ -52,8 +52,8 @@ def wanted_motion(
     model: Model, controller: Any, trajectory: Any, path: Any, rate: float | None = None
 ) -> Trajectory | None:
     """Return the motion wanted of the joints, None without a controller."""
-    led = trajectory is not None or path is not None
-    if isinstance(controller, Sampled) and not led and not controller.follows:
+    is_prescribed = trajectory is not None or path is not None
+    if isinstance(controller, Sampled) and not is_prescribed and not controller.follows:
         return None
     if controller is None:
         if trajectory is not None or path is not None:

@@ -172,8 +172,8 @@ class _DeadPointWatch:
     def comes_near(self) -> bool:
         """Whether a dead point lies within NEAR stretches ahead."""
         ahead = self.value * self.rate < 0
-        near = abs(self.value) < self._zone * abs(self.rate)
-        return bool(ahead and near and abs(self.value) < SMALL_DETERMINANT * self.largest)
+        is_near = abs(self.value) < self._zone * abs(self.rate)
+        return bool(ahead and is_near and abs(self.value) < SMALL_DETERMINANT * self.largest)
 
     @property
     def has_been_near(self) -> bool:
@@ -229,16 +229,16 @@ class DeadPointRun:
         def make() -> AnyEvaluator:
             return evaluator_on_tape(_dense(self.functions.solved.closures["W"]), (0,))
 
-        made: AnyEvaluator = self.functions.cached("closure slopes", make)
-        return made
+        evaluator: AnyEvaluator = self.functions.cached("closure slopes", make)
+        return evaluator
 
     @cached_property
     def _equations(self) -> Evaluator:
         """M, forces but efforts, the power lost, c, C and (C' z') over (z, zd) and a wrench."""
-        made: Evaluator = self.functions.cached(
+        evaluator: Evaluator = self.functions.cached(
             ("tree motion", self.plan.wrench is not None), self._write_equations
         )
-        return made
+        return evaluator
 
     def _write_equations(self) -> Evaluator:
         import casadi as ca
@@ -353,9 +353,9 @@ class DeadPointRun:
         driven = self.kept[:joints]
         push[driven] += tau
         rows = len(C)
-        whole = np.block([[M, C.T], [C, np.zeros((rows, rows))]])
+        matrix = np.block([[M, C.T], [C, np.zeros((rows, rows))]])
         try:
-            zdd = np.linalg.solve(whole, np.concatenate([push, -second]))[:n]
+            zdd = np.linalg.solve(matrix, np.concatenate([push, -second]))[:n]
         except np.linalg.LinAlgError:
             raise SuppleError(self._two_ways(t, state)) from None
         power = float(tau @ state.zd[driven]) - float(lost[0])
@@ -379,8 +379,8 @@ class DeadPointRun:
             power = ca.dot(load[:3], ca.jtimes(p, z, zd)) + ca.dot(load[3:], spin)
             return Evaluator(ca.Function("power", [z, zd, load], [power]))
 
-        made: Evaluator = self.functions.cached("tree wrench power", make)
-        return float(made(state.z, state.zd, wrench)[0][0])
+        evaluator: Evaluator = self.functions.cached("tree wrench power", make)
+        return float(evaluator(state.z, state.zd, wrench)[0][0])
 
     def _advance(self, start: float, end: float, state: _TreeState) -> _TreeState:
         """Return the state of the tree at the end of a stretch, on its closures."""

@@ -371,8 +371,8 @@ class EffortSamples(np.ndarray):
 
     def __array_finalize__(self, source: Any) -> None:
         times = getattr(source, "times", None)
-        whole = times is not None and self.shape == source.shape
-        self.times = times if whole else None
+        is_complete = times is not None and self.shape == source.shape
+        self.times = times if is_complete else None
         self.rest = None
 
     def table(self) -> Table | None:

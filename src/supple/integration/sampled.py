@@ -239,11 +239,11 @@ class Measuring:
         """Return the efforts of a sample, and step on."""
         law = self.law
         tau = self.drive.now(t)
-        near = self.drive.near
+        guess = self.drive.near
         wrench = None if self.wrench is None else self.wrench.value(np.array([t]), 6)[0]
         load = np.zeros(6) if wrench is None else wrench
-        qdd = accelerations(self.model, (q, qd), (tau, wrench), near)
-        motion = (q, qd, qdd, load, *([] if near is None else [near]))
+        qdd = accelerations(self.model, (q, qd), (tau, wrench), guess)
+        motion = (q, qd, qdd, load, *([] if guess is None else [guess]))
         # What the sensors show: low-passed since the last sample, noisy, rounded
         values = [read(*motion)[0] for read in self.reads]
         before = self.shown

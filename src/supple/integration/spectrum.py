@@ -81,10 +81,10 @@ class Spectrum:
         modes = self.swings
         if not len(modes) or modes[:, 0].max() < self.excited * (1 - 1e-9):
             modes = np.vstack([modes, [self.excited, self.ratio, 1.0, 1.0]])
-        whole = modes[:, 0] * duration
+        periods = modes[:, 0] * duration
         if self.course is not None:
-            whole = whole * float(np.trapezoid(self.course[1], self.course[0]) / duration)
-        lives = whole / (1 + modes[:, 1] * whole / 3)
+            periods = periods * float(np.trapezoid(self.course[1], self.course[0]) / duration)
+        lives = periods / (1 + modes[:, 1] * periods / 3)
         return np.stack([modes[:, 0], lives, modes[:, 2], modes[:, 3]], axis=1)
 
     def lateness(
@@ -139,15 +139,15 @@ def look(plan: RunPlan, x0: Array) -> Spectrum:
     smooth = SMOOTH_PIECE_PHASE / plan.piece if isinstance(plan.tau, Reference) else 0.0
     smooth = float(max(smooth, 1.2 * driven))
     slow = rates[0][rates[0] <= smooth].max(initial=0.0)
-    beside = max(driven, slow, _turning_rate(plan, law, states))
+    driving_rate = max(driven, slow, _turning_rate(plan, law, states))
     if isinstance(plan.controller, LinearController):
         at = plant(plan.model, plan.controller.r0, plan.controller.measures)
         poles = np.append(poles, np.linalg.eigvals(plan.controller.closed(at)))
-        beside = max(beside, float(np.abs(poles.imag).max()))
+        driving_rate = max(driving_rate, float(np.abs(poles.imag).max()))
     course = _course(plan, states, poles_by_state, rates, float(excited))
-    leads = beside > excited  # then it stands for all of the energy
-    swings = np.vstack([swings, [beside, ratio * leads, float(leads), 1.0]])
-    return Spectrum(poles, float(max(excited, beside)), float(ratio), energy, swings, course)
+    leads = driving_rate > excited  # then it stands for all of the energy
+    swings = np.vstack([swings, [driving_rate, ratio * leads, float(leads), 1.0]])
+    return Spectrum(poles, float(max(excited, driving_rate)), float(ratio), energy, swings, course)
 
 
 def _oscillation_rates(A: Array, poles: Complex) -> Array:
@@ -305,8 +305,8 @@ def _dissipation(model: Model, q: Array, rates: Array) -> Array:
     places = np.tile(q, (len(rates), 1))
     if "followers" not in functions.names:
         return functions.evaluator("dissipation")(places, rates)[0]
-    near = np.tile(functions.evaluator("followers")(q)[0], (len(rates), 1))
-    return functions.evaluator("dissipation", near=True)(places, rates, near)[0]
+    guess = np.tile(functions.evaluator("followers")(q)[0], (len(rates), 1))
+    return functions.evaluator("dissipation", near=True)(places, rates, guess)[0]
 
 
 def _faint_stiffness(A: Array) -> float:
@@ -484,10 +484,10 @@ def _mode_shares(
     most = np.zeros(len(values))
     for part in deflections:
         own = part[:, : len(drives)]
-        whole = part.sum(axis=0)
-        whole = np.maximum(whole[: len(drives)], whole[len(drives) :].max(initial=0.0))
-        significant = whole > 1e-9 * largest
-        most = np.maximum(most, (own[:, significant] / whole[significant]).max(axis=1, initial=0.0))
+        total = part.sum(axis=0)
+        total = np.maximum(total[: len(drives)], total[len(drives) :].max(initial=0.0))
+        significant = total > 1e-9 * largest
+        most = np.maximum(most, (own[:, significant] / total[significant]).max(axis=1, initial=0.0))
     return most
 
 

@@ -46,12 +46,12 @@ def state_map(model: Model) -> CoordinateMap:
 
 def begin(model: Model, q: Array, qd: Array) -> Array:
     """Return x at the start; beta and followers of loops start where they belong."""
-    beside = np.zeros(0)
+    extra_states = np.zeros(0)
     if model.reading.carries_roots:
-        beside = newton_beta(model.chain, q)
+        extra_states = newton_beta(model.chain, q)
     elif isinstance(model.functions, ClosedFunctions):
-        beside = model.functions.followers(q)
-    return np.concatenate([q, qd, [0.0], beside])
+        extra_states = model.functions.followers(q)
+    return np.concatenate([q, qd, [0.0], extra_states])
 
 
 def symbols(model: Model, written: bool = False) -> tuple[Any, Model, Any]:
@@ -69,9 +69,9 @@ def symbols(model: Model, written: bool = False) -> tuple[Any, Model, Any]:
         count = len(functions.loops.followers)
         size = 2 * n + 1 + count
         x = ca.SX.sym("x", size) if written else functions.loops.symbol("x", size)
-        near = functions.with_guess(x[2 * n + 1 :])
-        drift = near.expression("drift")(x[:n], x[n : 2 * n])
-        return x, replace(model, functions=near), drift
+        at_guess = functions.with_guess(x[2 * n + 1 :])
+        drift = at_guess.expression("drift")(x[:n], x[n : 2 * n])
+        return x, replace(model, functions=at_guess), drift
     if not model.reading.carries_roots:
         return functions.symbol("x", 2 * n + 1), model, ca.DM(0, 1)
     x = ca.SX.sym("x", 2 * n + 1 + beta_count(model.chain))

@@ -99,9 +99,9 @@ def as_time_function(given: Input | Feedback, duration: float, dt: float) -> Inp
     """
     if not isinstance(given, Feedback) or given.of_state or not given.width:
         return given
-    made = TimeFunction(given, (), 0.0)
+    time_function = TimeFunction(given, (), 0.0)
 
-    f = partial(made.value, width=given.width)
+    f = partial(time_function.value, width=given.width)
     known = written_times(given.function, duration)
     hair = TIME_OFFSET * duration
     known = np.clip(np.concatenate([known - hair, known + hair]), 0.0, duration)
@@ -174,8 +174,8 @@ def located_jumps(f: Callable[[Array], Array], t: Array, values: Array) -> list[
     change = np.abs(np.diff(values, axis=0))
     length = np.diff(t)[:, None]
     slope = np.pad(change / np.maximum(length, 1e-300), ((1, 1), (0, 0)))
-    beside = length * np.maximum(slope[:-2], slope[2:])
-    sharp = (change > SMALL_JUMP_FRACTION * range_) & (change > 3 * beside)
+    expected = length * np.maximum(slope[:-2], slope[2:])
+    sharp = (change > SMALL_JUMP_FRACTION * range_) & (change > 3 * expected)
     todo = np.flatnonzero(((change > JUMP_FRACTION * range_) | sharp).any(axis=1)).tolist()
     found: list[float] = []
     for k in todo:
@@ -186,8 +186,8 @@ def located_jumps(f: Callable[[Array], Array], t: Array, values: Array) -> list[
             while end - start > 1e-14 * t[-1]:
                 middle = (start + end) / 2
                 w = f(np.array([middle]))[0]
-                near, far = (np.abs(x - w).max() for x in (low, high))
-                if far >= near:
+                from_low, from_high = (np.abs(x - w).max() for x in (low, high))
+                if from_high >= from_low:
                     start = middle
                     low = w
                 else:

@@ -42,15 +42,15 @@ def elastic_motions(stiffness: Array, B: Array, closure: Array | None = None) ->
     motions without stiffness do to it counts as nothing below RANK, so give its rows such units
     that these effects are of the order of one.
     """
-    held = np.flatnonzero(stiffness)
-    scale = 1 / np.sqrt(stiffness[held])
-    if len(held) == len(stiffness) and (closure is None or not len(closure)):
+    sprung = np.flatnonzero(stiffness)
+    scale = 1 / np.sqrt(stiffness[sprung])
+    if len(sprung) == len(stiffness) and (closure is None or not len(closure)):
         return ElasticMotions(B * scale, scale, 0)
     # Motions that keep the closures shut: elastic ones with K = 1, and rigid ones. A_f f + A_y y =
     # 0: what the loose motions f can close they close, f = -A_f^+ A_y y; the rest of the rows
     # restricts y, and the null space of A_f is rigid
-    stiff = np.zeros((len(stiffness), len(held)))
-    stiff[held, np.arange(len(held))] = scale
+    stiff = np.zeros((len(stiffness), len(sprung)))
+    stiff[sprung, np.arange(len(sprung))] = scale
     loose = np.eye(len(stiffness))[:, stiffness == 0]
     if closure is None or not len(closure):
         elastic = stiff
@@ -135,8 +135,8 @@ class ElasticMotions:
     def _need(self, count: int) -> None:
         """Raise an error unless there are so many elastic coordinates."""
         if count > self.F.shape[1]:
-            held = self.F.shape[1]
-            raise ArithmeticError(f"{count} modes of a model with {held} elastic coordinates")
+            rows = self.F.shape[1]
+            raise ArithmeticError(f"{count} modes of a model with {rows} elastic coordinates")
 
     def _few_of_many(self, count: int) -> bool:
         """Whether so many unknowns are better searched for the wanted modes alone."""

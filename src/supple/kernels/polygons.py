@@ -78,17 +78,17 @@ def crossing(first: Points, second: Points) -> bool:
     high = np.maximum(c, d)
     last = len(one) - 1
     for i in range(len(one)):
-        near = (np.maximum(a[i], b[i]) >= low).all(axis=1)
-        near &= (np.minimum(a[i], b[i]) <= high).all(axis=1)
+        boxes_meet = (np.maximum(a[i], b[i]) >= low).all(axis=1)
+        boxes_meet &= (np.minimum(a[i], b[i]) <= high).all(axis=1)
         if first is second:  # every pair once, without neighbours, which share a corner
-            near[: i + 2] = False
-            near[last] &= i != 0
-        j = np.flatnonzero(near)
+            boxes_meet[: i + 2] = False
+            boxes_meet[last] &= i != 0
+        j = np.flatnonzero(boxes_meet)
         if not len(j):
             continue
-        beside = _turn(a[i], b[i], c[j]) * _turn(a[i], b[i], d[j])
+        sides = _turn(a[i], b[i], c[j]) * _turn(a[i], b[i], d[j])
         across = _turn(c[j], d[j], a[i]) * _turn(c[j], d[j], b[i])
-        if (np.maximum(beside, across) <= 0).any():
+        if (np.maximum(sides, across) <= 0).any():
             return True
     return False
 

@@ -269,7 +269,7 @@ def record_function(function: Any, x: Sequence[Any]) -> list[Any] | None:
     given = [one.at if isinstance(one, Node) else tape.place(float(one)) for one in x]
     begins = np.cumsum([0, *[function.numel_in(i) for i in range(function.n_in())]]).tolist()
     ends = np.cumsum([0, *[function.numel_out(i) for i in range(function.n_out())]]).tolist()
-    held = [0] * (function.sz_w() + 1)
+    value_at = [0] * (function.sz_w() + 1)
     outputs: list[Any] = [0.0] * ends[-1]
     place, ask, reads, makes = (
         tape.place,
@@ -277,31 +277,31 @@ def record_function(function: Any, x: Sequence[Any]) -> list[Any] | None:
     )
     for k in range(function.n_instructions()):
         kind = ask(k)
-        made = makes(k)[0]
+        target = makes(k)[0]
         if kind == ca.OP_CONST:
-            held[made] = place(function.instruction_constant(k))
+            value_at[target] = place(function.instruction_constant(k))
             continue
         used = reads(k)
         if kind == ca.OP_CALL:
-            rows = _table_call(tape, [Node(tape, held[one]) for one in used])
+            rows = _table_call(tape, [Node(tape, value_at[one]) for one in used])
             if rows is None:
                 return None
             for own, row in zip(makes(k), rows, strict=True):
-                held[own] = row.at
+                value_at[own] = row.at
         elif kind == ca.OP_INPUT:
-            held[made] = given[begins[used[0]] + used[1]]
+            value_at[target] = given[begins[used[0]] + used[1]]
         elif kind == ca.OP_OUTPUT:
-            outputs[ends[made] + makes(k)[1]] = Node(tape, held[used[0]])
+            outputs[ends[target] + makes(k)[1]] = Node(tape, value_at[used[0]])
         elif kind in short:
             own, first = short[kind]
-            a = held[used[0]]
-            held[made] = place((own, a if first is None else place(first), a))
+            a = value_at[used[0]]
+            value_at[target] = place((own, a if first is None else place(first), a))
         elif kind in kinds:
             own = kinds[kind]
-            a = held[used[0]]
-            b = held[used[-1]]
+            a = value_at[used[0]]
+            b = value_at[used[-1]]
             commutes = a > b and own in COMMUTE
-            held[made] = place(
+            value_at[target] = place(
                 (own, a) if len(used) == 1 else (own, b, a) if commutes else (own, a, b)
             )
         else:

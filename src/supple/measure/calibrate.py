@@ -184,10 +184,10 @@ def calibrate(
     rows = []
     for kind in kinds:
         at, left = _best_frequency(kind, f, power, design_damping, resonance)
-        made = shaper(kind, at, design_damping)
-        mean = float(made.amplitudes @ made.times)
-        spread = float(made.amplitudes @ (made.times - mean) ** 2)
-        rows.append((at, left, made.duration, 2 * smoothing / spread))
+        candidate = shaper(kind, at, design_damping)
+        mean = float(candidate.amplitudes @ candidate.times)
+        spread = float(candidate.amplitudes @ (candidate.times - mean) ** 2)
+        rows.append((at, left, candidate.duration, 2 * smoothing / spread))
     table = np.array(rows)
     good = np.flatnonzero(table[:, 1] <= vibration_limit)
     if len(good):

@@ -182,28 +182,28 @@ def fit_poles(
     for _ in range(most if kernel == "decay" else 3):
         left = spectra - model
         floor = floor_of(left[inside])
-        whole = np.full(spectra.shape, np.inf) if noise is None else noise.copy()
+        noise_power = np.full(spectra.shape, np.inf) if noise is None else noise.copy()
         if noise is None:
-            whole[inside] = floor
-        strength = (np.abs(left) ** 2 / whole).sum(axis=1)
+            noise_power[inside] = floor
+        strength = (np.abs(left) ** 2 / noise_power).sum(axis=1)
         strength[~searched] = 0.0
         # what a fitted pole leaves over because the model is not perfect is no new pole
         for decay, omega in poles:
             centre = np.hypot(decay, omega) / (2 * np.pi)
             half = max(2 * abs(decay) / (2 * np.pi), 2.5 * problem.resolution)
-            near = np.abs(frequency_hz - centre) <= half
-            leftover = np.abs(left[near]).max(initial=0.0)
-            if leftover < 0.05 * np.abs(spectra[near]).max(initial=1e-300):
-                strength[near] = 0.0
+            in_window = np.abs(frequency_hz - centre) <= half
+            leftover = np.abs(left[in_window]).max(initial=0.0)
+            if leftover < 0.05 * np.abs(spectra[in_window]).max(initial=1e-300):
+                strength[in_window] = 0.0
         peak = _standing_out(strength, channels, lines)
         if peak is None or np.abs(left[peak]).max() < 1e-7 * np.abs(spectra).max():
             break
-        start = _start_at(problem, left, whole, peak, inside)
-        fitted = _refine(problem, np.vstack([poles, start]), inside, whole)
+        start = _start_at(problem, left, noise_power, peak, inside)
+        fitted = _refine(problem, np.vstack([poles, start]), inside, noise_power)
         if fitted is not None and noise is None:
             # once more, with the noise that the new pole leaves over
-            whole[inside] = floor_of((spectra - fitted[2])[inside])
-            fitted = _refine(problem, fitted[0], inside, whole)
+            noise_power[inside] = floor_of((spectra - fitted[2])[inside])
+            fitted = _refine(problem, fitted[0], inside, noise_power)
         if fitted is not None:
             size = np.hypot(*fitted[0].T)
             centre = size / (2 * np.pi)
@@ -251,19 +251,19 @@ def _start_at(
 ) -> Array:
     """The pole near a line that takes most of what is left there, of a few dampings and places."""
     f0 = problem.f[peak]
-    near = np.flatnonzero(
+    nearby = np.flatnonzero(
         inside & (np.abs(problem.f - f0) <= max(0.15 * f0, 40 * problem.resolution))
     )
-    weight = 1 / np.sqrt(floor[near].mean(axis=1))
+    weight = 1 / np.sqrt(floor[nearby].mean(axis=1))
     best = -np.inf
     start = np.array([2 * np.pi * 0.01 * f0, 2 * np.pi * f0])
     for ratio in (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1):
         for shift in (-0.4, 0.0, 0.4):
             place = f0 + shift * problem.resolution
             decay = 2 * np.pi * ratio * place
-            A = problem.shape(problem.f[near], decay, 2 * np.pi * place) * weight[:, None]
+            A = problem.shape(problem.f[nearby], decay, 2 * np.pi * place) * weight[:, None]
             stacked = np.vstack([A.real, A.imag])
-            B = left[near] * weight[:, None]
+            B = left[nearby] * weight[:, None]
             rows = np.vstack([B.real, B.imag])
             q, _ = np.linalg.qr(stacked)
             gain = float(((q.T @ rows) ** 2).sum())

@@ -266,13 +266,13 @@ class Problem:
 
     def fit(self, start: Array, hold: Array | None = None) -> Estimate:
         """Fit from a start; lines that have to be paired are paired on the way."""
-        held = np.zeros((0, len(start))) if hold is None else hold
+        held_directions = np.zeros((0, len(start))) if hold is None else hold
         sigma = self.first_sigma()
         x = np.array(start, float)
         if self.pairing:
-            x, sigma = self._fit_and_pair(x, sigma, held)
+            x, sigma = self._fit_and_pair(x, sigma, held_directions)
 
-        estimate = self._fit_with_noise(x, sigma, held)
+        estimate = self._fit_with_noise(x, sigma, held_directions)
         pairing_cost = 0.0
         if self.pairing:
             for _ in range(MOST_PAIRINGS):
@@ -284,7 +284,7 @@ class Problem:
                     break
                 if int(self.used_values(estimate.predicted).sum()) < len(x):
                     break  # too few lines belong to modes: the caller says so
-                estimate = self._fit_with_noise(estimate.x, estimate.sigma, held)
+                estimate = self._fit_with_noise(estimate.x, estimate.sigma, held_directions)
                 estimate.pairs = self._current_pairs()
 
         log_likelihood = self._minus_log_likelihood(estimate.x, estimate.sigma, estimate.predicted)
@@ -450,10 +450,10 @@ class Problem:
         free = _complement(held, len(x))
         if not free.shape[1]:
             return x, True, self.jacobian(x)
-        whole = free.shape[1] == len(x)
+        is_full = free.shape[1] == len(x)
 
         def clipped(z: Array) -> Array:
-            return z if whole else np.clip(inside + free @ z, low, high)
+            return z if is_full else np.clip(inside + free @ z, low, high)
 
         def residual(z: Array) -> Array:
             try:
@@ -467,10 +467,10 @@ class Problem:
         def slopes(z: Array) -> Array:
             J, of_predictions = self.residual_jacobian(clipped(z), sigma)
             last[:] = [of_predictions]
-            return J if whole else J @ free
+            return J if is_full else J @ free
 
-        bounds = (low, high) if whole else (-np.inf, np.inf)
-        start = inside if whole else np.zeros(free.shape[1])
+        bounds = (low, high) if is_full else (-np.inf, np.inf)
+        start = inside if is_full else np.zeros(free.shape[1])
         found = least_squares(
             residual,
             start,

@@ -89,7 +89,7 @@ def describe_blindness(
     problem: Problem, blindness: Blindness, x: Array, kinds: Sequence[str]
 ) -> list[str]:
     """Return a sentence for each set, with what would help."""
-    told = []
+    sentences = []
     p = problem.parameters
     for names, direction in zip(blindness.sets, blindness.directions, strict=True):
         here = "these poses" if "frequencies" in kinds or "statics" in kinds else "these data"
@@ -101,8 +101,8 @@ def describe_blindness(
         pose = _helpful_pose(p, x, direction) if "motion" not in kinds else ""
         advice = f"add a pose with {pose}, " if pose else "measure something else as well, "
         fix = "fix it" if len(names) == 1 else "fix one of them"
-        told.append(f"{what}: {advice}{fix} (leave it out of free), or give a prior")
-    return told
+        sentences.append(f"{what}: {advice}{fix} (leave it out of free), or give a prior")
+    return sentences
 
 
 def _helpful_pose(p: ParameterSet, x: Array, direction: Array) -> str:

@@ -180,7 +180,7 @@ class Identification(Answer):
         p = problem.parameters
         base = float((problem.residual(estimate.x, estimate.sigma) ** 2).sum())
         unit = np.eye(len(estimate.x))[[k]]
-        held = np.vstack([estimate.held, unit]) if len(estimate.held) else unit
+        held_directions = np.vstack([estimate.held, unit]) if len(estimate.held) else unit
         low, high = p.limits()
         slope = float(p.slopes(estimate.x)[k])
         width = t * self.std[p.names[k]] / slope
@@ -189,7 +189,7 @@ class Identification(Answer):
             x = estimate.x.copy()
             x[k] = min(max(x[k] + shift, low[k]), high[k])
             try:
-                x, _, _ = problem._minimise(x, estimate.sigma, held, evaluations=15)
+                x, _, _ = problem._minimise(x, estimate.sigma, held_directions, evaluations=15)
                 cost = float((problem.residual(x, estimate.sigma) ** 2).sum())
             except SuppleError:
                 return 1e9
@@ -387,27 +387,27 @@ def make_experiments(
     start: Mapping[str, float] | None = None,
 ) -> list[Experiment]:
     """Return an experiment for each table."""
-    made: list[Experiment] = []
+    experiments: list[Experiment] = []
     if damping is None and "damping_ratio" in free:
         damping = "modal"
     for table in tables:
         if table.kind == "frequencies":
             lines = Frequencies(table, robot, theta, joints or "locked", sigma)
-            made.append(lines)
+            experiments.append(lines)
             if wants_dampings(table, free):
-                made.append(Dampings(table, lines))
+                experiments.append(Dampings(table, lines))
             elif "damping_ratio" in table.columns:
                 lines.notes.append(
                     f"column 'damping_ratio' of {table.name} is passed over: no damping_ratio is "
                     "free"
                 )
         elif table.kind == "response":
-            made.append(Responses(table, robot, theta, joints or "free", damping, sigma))
+            experiments.append(Responses(table, robot, theta, joints or "free", damping, sigma))
         elif table.kind == "motion":
-            made.append(MotionRecord(table, robot, basis, theta0 or theta, sigma))
+            experiments.append(MotionRecord(table, robot, basis, theta0 or theta, sigma))
         else:
-            made.append(StaticLoads(table, robot, theta, reference, sigma))
-    return made
+            experiments.append(StaticLoads(table, robot, theta, reference, sigma))
+    return experiments
 
 
 def _check_sensors(parameters: ParameterSet, experiments: Sequence[Experiment]) -> None:
@@ -617,21 +617,21 @@ def _cautions(
     used: NDArray[np.bool_],
 ) -> list[str]:
     """Sentences about what a user should know before trusting the numbers."""
-    told: list[str] = []
+    sentences: list[str] = []
     p = problem.parameters
     low, high = p.limits()
     for k, name in enumerate(p.names):
         if estimate.x[k] <= low[k] + 1e-6 or estimate.x[k] >= high[k] - 1e-6:
-            told.append(f"{name} stands at its bound, {values[k]:.5g}")
+            sentences.append(f"{name} stands at its bound, {values[k]:.5g}")
         elif np.isfinite(std[k]) and p.logarithmic[k] and std[k] > values[k]:
-            told.append(
+            sentences.append(
                 f"{name} is hardly told by these data: {values[k]:.3g} with a standard deviation "
                 f"of {std[k]:.3g}"
             )
     for i in range(len(p.names)):
         for j in range(i):
             if abs(correlation[i, j]) > 0.99 and np.isfinite(std[[i, j]]).all():
-                told.append(
+                sentences.append(
                     f"{p.names[j]} and {p.names[i]} can hardly be told apart (correlation "
                     f"{correlation[i, j]:.4f})"
                 )
@@ -642,7 +642,7 @@ def _cautions(
             r = left[rows]
             lag = float((r[1:] * r[:-1]).mean() / max(float((r**2).mean()), 1e-300))
             if lag > CORRELATED:
-                told.append(
+                sentences.append(
                     f"what is left of {group.name} is correlated from row to row ({lag:.2f}): the "
                     "model misses something there, and standard deviations are too small"
                 )
@@ -651,11 +651,11 @@ def _cautions(
                 len(rows) - len(p.names) * len(rows) / used.sum()
             )
             if chi2 > 4:
-                told.append(
+                sentences.append(
                     f"{group.name}: residuals are {math.sqrt(chi2):.2g} times the noise that was "
                     "given: the model misses something, or the noise is larger"
                 )
-    return told
+    return sentences
 
 
 def _distinct_optima(problem: Problem, found: Sequence[Estimate]) -> tuple[Any, ...]:
@@ -669,11 +669,11 @@ def _distinct_optima(problem: Problem, found: Sequence[Estimate]) -> tuple[Any, 
             continue
         values = p.values(one.x)
         known = [p.values(best.x), *(np.array(list(v.values())) for _, v in out)]
-        near = any(
+        is_known = any(
             np.all(np.abs(values - other) <= DISTINCT * np.maximum(np.abs(other), p.scale * 1e-3))
             for other in known
         )
-        if not near:
+        if not is_known:
             out.append((above, dict(zip(p.names, values.tolist(), strict=True))))
     return tuple(out)
 

@@ -793,8 +793,8 @@ def _mains_harmonics(f: Array, undamped: NDArray[np.bool_], resolution: float) -
     for k in np.flatnonzero(undamped):
         for mains in MAINS:
             multiple = round(float(f[k]) / mains)
-            near = abs(f[k] - multiple * mains) < tolerance[k]
-            if 1 <= multiple <= MAINS_NUMBERS and near:
+            is_harmonic = abs(f[k] - multiple * mains) < tolerance[k]
+            if 1 <= multiple <= MAINS_NUMBERS and is_harmonic:
                 name = "mains" if multiple == 1 else f"harmonic {multiple} of the mains"
                 sentences[int(k)] = f"{f[k]:.5g} Hz: {name} ({mains:g} Hz)"
                 break

@@ -299,14 +299,14 @@ def stable_poles(
             if low < centre < high and 0 < ratio < 0.3:
                 found.append((size, ratio))
         for size, ratio in found:
-            near = any(
+            is_stable = any(
                 abs(other / size - 1) < 0.01 and abs(damping / ratio - 1) < 0.1
                 for other, damping in previous
             )
             orders.append(order)
             frequencies.append(size)
             dampings.append(ratio)
-            stable.append(near)
+            stable.append(is_stable)
         previous = found
     return (
         np.array(orders, int),

@@ -100,8 +100,8 @@ def load_tables(data: Any, kind: str | None) -> list[MeasuredTable]:
     columns = _in_si(name, raw)
     sizes = {key: len(values) for key, values in columns.items()}
     if len(set(sizes.values())) != 1:
-        told = ", ".join(f"{key} {size}" for key, size in sizes.items())
-        raise SuppleError(f"{name}: columns differ in length ({told:.120})")
+        sizes_listed = ", ".join(f"{key} {size}" for key, size in sizes.items())
+        raise SuppleError(f"{name}: columns differ in length ({sizes_listed:.120})")
     if not next(iter(sizes.values())):
         raise SuppleError(f"{name} has no rows")
     return [MeasuredTable(name, kind or _kind_of(name, columns), columns)]
@@ -255,12 +255,12 @@ class Places:
         """Return a pose in words."""
         names = ("x", "y", "z") if self.by_position else coordinate_names(robot)
         unit = 1.0 if self.by_position else 180 / math.pi
-        told = [
+        parts = [
             f"{name} {unit * x:.4g}{' m' if self.by_position else ' deg'}"
             for name, x in zip(names, self.coordinates[pose], strict=True)
         ]
-        told += [f"{path} {value:g}" for path, value in self.conditions[pose]]
-        return ", ".join(told) or "its only pose"
+        parts += [f"{path} {value:g}" for path, value in self.conditions[pose]]
+        return ", ".join(parts) or "its only pose"
 
 
 def _is_path(robot: Robot, key: str) -> bool:

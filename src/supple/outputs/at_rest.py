@@ -65,14 +65,14 @@ class Rest:
         """Return the section at a fraction of a link's length."""
         i, x = self.structure.section(link, fraction)
         L = float(self.structure.L[0, i])
-        whole = float(self.structure.L[0, self.structure.pieces(link)].sum())
+        length = float(self.structure.L[0, self.structure.pieces(link)].sum())
         found = self.state(i, x)
         R = self.structure.R[0, i]
         a, b, c = found[3:6]
         turned = np.eye(3) + np.array([[0, -c, b], [c, 0, -a], [-b, a, 0]])
         p = self.structure.p[0, i] + R @ (found[:3] + np.array([x, 0, 0]))
         beam = self.structure.segments[i].beam.outside(L)
-        return RestPlace(beam, x, whole, found[6:], R @ turned, p)
+        return RestPlace(beam, x, length, found[6:], R @ turned, p)
 
     def reaction(self, joint: str) -> Array:
         """Return force and moment on a link at its joint, (6,), mounted axes, unbent."""

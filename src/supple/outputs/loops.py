@@ -74,10 +74,10 @@ def closed_function(functions: ClosedFunctions, output: Output) -> Any:
     found = output.expression(tree, motion)
     inner = ca.Function("tree", [z, v, a, load, pull], ca.cse([ca.densify(found)]))
     sizes = [len(loops.kept)] * 3 + [6, len(loops.followers)]
-    q, qd, qdd, wrench, near = (loops.symbol(w, k) for w, k in zip("qvawn", sizes, strict=True))
-    at, pulls = functions.closing((q, qd, qdd), wrench, near)
+    q, qd, qdd, wrench, guess = (loops.symbol(w, k) for w, k in zip("qvawn", sizes, strict=True))
+    at, pulls = functions.closing((q, qd, qdd), wrench, guess)
     found = [inner(at.z, at.zd, at.zdd, wrench, pulls)]
-    return ca.Function("core", [q, qd, qdd, wrench, near], found)
+    return ca.Function("core", [q, qd, qdd, wrench, guess], found)
 
 
 @dataclass(frozen=True)
@@ -161,10 +161,10 @@ def pull_beyond(
                 # along the beam, which slides through, it is the hub that holds
                 frames = tree.laws.frames(q)
                 e = [row[0] for row in frames[i][1]]
-                held = scale(mul(-1.0, dot(e, W[:3])), e)
+                along_edge = scale(mul(-1.0, dot(e, W[:3])), e)
                 there = section_frame(tree.chain, frames, i, sections_of(robot)[i, at_])[0]
-                force = vadd(force, held)
-                moment = vadd(moment, cross(vadd(there, negate(about)), held))
+                force = vadd(force, along_edge)
+                moment = vadd(moment, cross(vadd(there, negate(about)), along_edge))
     return force, moment
 
 

@@ -61,18 +61,20 @@ def function(model: Model, output: Output, near: bool = False) -> Any:
 def evaluator(model: Model, output: Output, near: bool = False) -> Evaluator:
     """Return an output as a function of arrays q, qd, qdd and wrench, one state or many."""
     own = function(model, output, near)
-    made: Evaluator = model.functions.cached(("output of arrays", output, near), Evaluator, own)
-    return made
+    arrays_evaluator: Evaluator = model.functions.cached(
+        ("output of arrays", output, near), Evaluator, own
+    )
+    return arrays_evaluator
 
 
 def slopes(model: Model, output: Output, at: tuple[Array, Array, Array]) -> list[Array]:
     """Return an output's slopes by q, qd, qdd and the wrench on the tip, at a state under tau."""
-    made: list[Evaluator] = model.functions.cached(
+    evaluators: list[Evaluator] = model.functions.cached(
         ("slopes of output", output),
         lambda: [Evaluator(slope(function(model, output), i), True) for i in range(4)],
     )
     motion = (*at[:2], model.forward_dynamics(*at), np.zeros(6))
-    return [each(*motion)[0] for each in made]
+    return [each(*motion)[0] for each in evaluators]
 
 
 def readings(
@@ -118,10 +120,10 @@ def read_outputs(
 ) -> dict[str, Array]:
     """Return every output of a motion q, qd, qdd (n, N) under a wrench (n, 6) on the tip."""
     found = {}
-    beside = [] if near is None else [near]
+    guess = [] if near is None else [near]
     for name, output in outputs.items():
-        asked = evaluator(model, output, near is not None)
-        values = asked(*motion, load, *beside)[0].reshape(len(t), -1)
+        evaluate = evaluator(model, output, near is not None)
+        values = evaluate(*motion, load, *guess)[0].reshape(len(t), -1)
         values = output.named(name).over_time(t, values)
         found[name] = values[:, 0] if values.shape[1] == 1 else values
     return found

@@ -92,7 +92,7 @@ def stress_along(beam: VaryingBeam, x: Any, carried: Any, edge: bool) -> Any:
     for span in reversed(beam.spans):
         edges = [span.start]
         todo = [(span.start, span.stop)]
-        held = []
+        stresses = []
         while todo:
             a, b = todo.pop()
             rows = [_constants(span.section(s)) for s in ((a + b) / 2 + (b - a) / 2 * t).tolist()]
@@ -102,8 +102,8 @@ def stress_along(beam: VaryingBeam, x: Any, carried: Any, edge: bool) -> Any:
                 todo += [((a + b) / 2, b), (a, (a + b) / 2)]
                 continue
             edges.append(b)
-            held.append(c)
-        constants = piecewise(place, np.array(edges), np.array(held))
+            stresses.append(c)
+        constants = piecewise(place, np.array(edges), np.array(stresses))
         found = von_mises(span.section(span.start), carried, constants, edge)
         out = found if out is None else ca.if_else(place < span.stop, found, out)
     return out

@@ -268,9 +268,9 @@ def _equal(verdict: Verdict, value: float) -> Window:
 
 def _closed_form_claim() -> Claim:
     _, rest = coefficients(arm_model())
-    told = f"they fit our model at 400 random states to {rest:.1e}"
+    sentence = f"they fit our model at 400 random states to {rest:.1e}"
     measure = gap("what the fit leaves over", rest, 1e-10, "complete: rounding only", "paper")
-    return Claim("(32)-(34)", "the listed terms make up B and h", told, (measure,))
+    return Claim("(32)-(34)", "the listed terms make up B and h", sentence, (measure,))
 
 
 def _energy_claim() -> Claim:
@@ -296,8 +296,10 @@ def _printed_energy_claim() -> Claim:
             "second derivation (errata)",
         ),
     )
-    told = f"energy goes wrong by {100 * drift:.0f} %, with h corrected by {corrected:.0e}"
-    return Claim("Fig. 6", "h as printed", told, measures, "misprint", "the five misprints of h")
+    sentence = f"energy goes wrong by {100 * drift:.0f} %, with h corrected by {corrected:.0e}"
+    return Claim(
+        "Fig. 6", "h as printed", sentence, measures, "misprint", "the five misprints of h"
+    )
 
 
 def _form_drift(as_printed: bool) -> float:
@@ -371,7 +373,7 @@ def clamped_node(payload: float) -> float | None:
 def _node_claim() -> Claim:
     payloads = (0.0, 1.0, 2.0, 4.0, 8.0)
     places = [node(build(arm(k), AssumedModes(2))) for k in payloads]
-    told = ", ".join(
+    sentence = ", ".join(
         f"x{k:g}: {'none' if p is None else f'{p:.3f} l'}"
         for k, p in zip(payloads, places, strict=True)
     )
@@ -398,7 +400,7 @@ def _node_claim() -> Claim:
     return Claim(
         "Figs. 2-4",
         "the node of phi_22 moves outwards with the payload and vanishes",
-        told,
+        sentence,
         tuple(measures),
     )
 
@@ -436,19 +438,19 @@ def _exact_link_shapes(payload: float, link: int) -> Array:
     """Two shapes (401, 2) of a clamped link with the end load of (28), largest value one."""
     from ..studies.vibration.modes import modes
 
-    whole = arm(payload)
-    body = whole.payload
+    full_arm = arm(payload)
+    body = full_arm.payload
     assert body is not None
     mass = body.mass
     inertia = body.inertia[0]  # about z, the only one that a planar arm has
     if link == 0:  # all that lies beyond link 1, straight: (28)
-        second = whole.links[1]
-        outer = uniform_of(whole, second)
+        second = full_arm.links[1]
+        outer = uniform_of(full_arm, second)
         hub = second.joint.hub
         assert hub is not None
         inertia = hub.inertia[0] + outer.m * outer.L**3 / 3 + inertia + mass * outer.L**2
         mass = hub.mass + outer.m * outer.L + mass
-    beam = uniform_of(whole, whole.links[link])
+    beam = uniform_of(full_arm, full_arm.links[link])
     alone = files.loads(
         "{supple: 1, name: alone, architecture: serial, planar: true, links: [{name: link, "
         f"joint: {{type: revolute}}, length: {beam.L}, mass_per_length: {beam.m}, "

@@ -249,7 +249,7 @@ def _slip(name: str) -> Claim:
     other = PaperDelta(robot(), 4, "quintic").without(name).frequencies(P)
     row = np.array(printed_numbers("kuo")["table2_linear_cubic"]["8"], float)
     change = 100 * (without / with_ - 1)
-    told = " ".join(f"{w:.4f}" for w in without)
+    frequencies = " ".join(f"{w:.4f}" for w in without)
     moved = " ".join(f"{c:+.0f}" for c in change)
     measures = (
         gap(
@@ -276,7 +276,7 @@ def _slip(name: str) -> Claim:
     return Claim(
         f"slip `{name}`",
         SLIP_TEXT[name],
-        f"without it the row n = 8 of Table 2 is {told} rad/s ({moved} %)",
+        f"without it the row n = 8 of Table 2 is {frequencies} rad/s ({moved} %)",
         measures,
         "misprint",
         "a slip of the paper's model, not of its arithmetic",
@@ -287,7 +287,7 @@ def _right() -> Claim:
     """The exact beams, elements, the numbers of the errata, and the reading without any slip."""
     found = modes(robot(), position=P, count=8)
     elements = modes(robot(), position=P, count=8, method="elements", elements=8).omega
-    told = " ".join(f"{w:.6g}" for w in found.omega)
+    frequencies = " ".join(f"{w:.6g}" for w in found.omega)
     row = np.array(printed_numbers("kuo")["table2_linear_cubic"]["8"], float)
     off = 100 * (found.omega / PaperDelta(robot(), 8).frequencies(P) - 1)
     measures = (
@@ -328,7 +328,8 @@ def _right() -> Claim:
     return Claim(
         "Tables 2, 3",
         "the first eight natural frequencies",
-        f"right model, exact and certified: {told} rad/s ({off.min():+.0f} to {off.max():+.0f} %)",
+        f"right model, exact and certified: {frequencies} rad/s "
+        f"({off.min():+.0f} to {off.max():+.0f} %)",
         measures,
         "misprint",
         "the printed ones are of a kinematically wrong model with half the platform",
@@ -339,7 +340,7 @@ def _circle() -> Claim:
     """Half the range in x, y and about x, y, z, and the mean along z, in mm and degrees."""
     sag = 1e3 * statics(robot(), position=P).tip_displacement[2]
     ours, other = (_circle_numbers(motion("circle", again)) for again in (False, True))
-    told = (
+    sentence = (
         f"+-{ours['x']:.1f}, +-{ours['y']:.1f} mm, {ours['mean z']:.1f} mm along z (sag at rest "
         f"{sag:.1f} mm), +-{ours['about x']:.2f}, +-{ours['about y']:.2f}, "
         f"+-{ours['about z']:.2f} deg"
@@ -374,7 +375,7 @@ def _circle() -> Claim:
     return Claim(
         "Figs. 6, 7",
         "+-5 mm in x-y, 1.5 mm along z, +-0.5 and +-0.15 degrees",
-        told,
+        sentence,
         tuple(measures),
         "not reproducible",
         "1.5 mm cannot hold the weight of 0.5 kg at these frequencies",
@@ -405,10 +406,10 @@ def _phases() -> Claim:
         for k in range(4):
             later = np.interp((rows + third) % rows.size, rows, second[:-1, k], period=rows.size)
             off = max(off, float(np.abs(later - first[:-1, k]).max() / np.ptp(first[:, k])))
-    told = f"shifted by a third of a period to {off:.0e} of the range"
+    sentence = f"shifted by a third of a period to {off:.0e} of the range"
     says = "periodic, with the same phase shift from chain to chain"
     measure = gap("off, parts of the range", off, 1e-3, "the same shift: interpolation", "paper")
-    return Claim("Figs. 8-11", says, told, (measure,))
+    return Claim("Figs. 8-11", says, sentence, (measure,))
 
 
 SIZES = (  # of section 5.3: quantity, its column, whether the paper's lower rods have more of it

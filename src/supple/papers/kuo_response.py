@@ -275,9 +275,9 @@ def _tensions(
     """P_r of arms and rods, (T, 3) each, by the paper's rigid model (13)-(16): m2 at both ends."""
     arms, rods = frames
     m2 = model.beams[1].m * model.beams[1].L
-    carried = model.robot.platform.body.mass + 3 * m2
+    mass = model.robot.platform.body.mass + 3 * m2
     along_rods = rods.R[..., 0]
-    force = carried * (acceleration - GRAVITY)
+    force = mass * (acceleration - GRAVITY)
     rod = -np.linalg.solve(np.swapaxes(along_rods, 1, 2), force[..., None])[..., 0]
     at_elbow = rod[..., None] * along_rods - m2 * (rods.a - GRAVITY)
     return np.einsum("tli,tli->tl", at_elbow, arms.R[..., 0]), rod

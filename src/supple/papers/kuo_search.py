@@ -315,8 +315,8 @@ def search(
             for k, target in enumerate(made_up):
                 other = misses(numbers, target)
                 for name, part in SCORES.items():
-                    near = float(other[:, part].mean(axis=1).min())
-                    by_chance[name][k] = min(by_chance[name][k], near)
+                    smallest = float(other[:, part].mean(axis=1).min())
+                    by_chance[name][k] = min(by_chance[name][k], smallest)
     return tried, nearest, by_chance
 
 
@@ -367,11 +367,11 @@ def size_ratios(case: Case, frame: Frame) -> Array:
 def _row(name: str, case: Case, numbers: Array) -> str:
     off = misses(numbers, targets())
     parts = [slice(0, 12), slice(12, 18)]
-    told = " | ".join(f"{100 * off[part].mean():.0f} %" for part in parts)
+    cells = " | ".join(f"{100 * off[part].mean():.0f} %" for part in parts)
     values = [f"{value:.3g}" for value in numbers]
     peaks, ends, circle = (", ".join(values[k : k + 6]) for k in (0, 6, 12))
     place = f"{case.load_line()}. *{case.setting.line()}*"
-    return f"| {name} | {place} | {peaks} | {ends} | {circle} | {told} |"
+    return f"| {name} | {place} | {peaks} | {ends} | {circle} | {cells} |"
 
 
 def main() -> None:
@@ -398,8 +398,8 @@ def main() -> None:
     frames: tuple[Frame, ...] = ("rigid", "root", "chord")
     for name, case in NAMED_CASES.items():
         for frame in frames:
-            told = " | ".join(_ratio(value) for value in size_ratios(case, frame))
-            lines.append(f"| {name} | {frame} | {told} |")
+            ratios = " | ".join(_ratio(value) for value in size_ratios(case, frame))
+            lines.append(f"| {name} | {frame} | {ratios} |")
     sys.stdout.write("\n".join(lines) + "\n")
 
 

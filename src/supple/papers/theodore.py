@@ -338,8 +338,8 @@ def _inertia_claim() -> Claim:
             origin="exact modes of the clamped beam with its load",
         ),
     )
-    told = f"with J_L = {inertia:g} kg m2 (9) holds at exact roots to {worst:.0e}"
-    return Claim("(9), (11)-(13)", "they hold with a rotary inertia J_L", told, measures)
+    sentence = f"with J_L = {inertia:g} kg m2 (9) holds at exact roots to {worst:.0e}"
+    return Claim("(9), (11)-(13)", "they hold with a rotary inertia J_L", sentence, measures)
 
 
 def _eigenvalue_claim() -> Claim:
@@ -380,13 +380,13 @@ def _scaling_claim() -> Claim:
     With amplitudes q = s(l) p, q'' = s p'' + 2 s_l U p' + ..: the sum of the real parts of the
     upper half falls by U times the sum of d ln s_i / dl, whatever the motion is.
     """
-    told = []
+    sentences = []
     spans = []
     sums = {}
     for rule in SCALINGS:
         values = frozen(arm_model("material", rule), "extension", CRUISE).real
         spans.append((float(values.min()), float(values.max())))
-        told.append(f"{rule} {spans[-1][0]:.2f}..{spans[-1][1]:.2f}")
+        sentences.append(f"{rule} {spans[-1][0]:.2f}..{spans[-1][1]:.2f}")
         sums[rule] = values.sum(axis=1)
     position, speed, _ = NAMED["extension"](CRUISE)
     scale = float(np.abs(sums["one"]).max())
@@ -417,7 +417,7 @@ def _scaling_claim() -> Claim:
     return Claim(
         "section IV",
         "eigenvalue signs decide stability",
-        f"extension, one motion, four scalings: {'; '.join(told)} 1/s",
+        f"extension, one motion, four scalings: {'; '.join(sentences)} 1/s",
         tuple(measures),
         "not reproducible",
         "they change with the scaling of the shapes",

@@ -56,8 +56,8 @@ class LagrangeLaws(Equations):
         n = self.chain.size
         x = ca.SX.sym("q", n)
         v = ca.SX.sym("v", n)
-        held = ca.SX.sym("held", n)
-        momentum = _matrix(self.laws.mass(ca.vertsplit(x), ca.vertsplit(held))) @ v
+        held_symbols = ca.SX.sym("held", n)
+        momentum = _matrix(self.laws.mass(ca.vertsplit(x), ca.vertsplit(held_symbols))) @ v
         rest = ca.jtimes(momentum, x, v) - ca.gradient(ca.dot(momentum, v), x) / 2
         if gravity and any(self.chain.gravity):
             rest += ca.gradient(self.laws.height(ca.vertsplit(x)), x)
@@ -74,7 +74,7 @@ class LagrangeLaws(Equations):
                 force += load[3 + k] * ca.jtimes(ca.vec(R), x, ca.vec(turned), True) / 2
             rest -= force
         Q = ca.vertcat(*q)
-        return ca.substitute([rest], [x, v, held], [Q, ca.vertcat(*qd), Q])[0]
+        return ca.substitute([rest], [x, v, held_symbols], [Q, ca.vertcat(*qd), Q])[0]
 
     def forward(self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None) -> Vector:
         """Accelerations under efforts tau, (joints,) or on every coordinate (N,)."""

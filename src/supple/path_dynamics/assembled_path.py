@@ -48,10 +48,10 @@ class AssembledPath:
         """Return the motion at times (B,), with where loops stand."""
         at = np.asarray(t, float)
         at = at % self.duration if self.periodic else at
-        near = np.stack([np.interp(at, self.t, x) for x in self.near.T], axis=-1)
+        guess = np.stack([np.interp(at, self.t, x) for x in self.near.T], axis=-1)
         x, v, a = (
-            np.concatenate([part, beside], axis=-1)
-            for part, beside in zip(self.path(t), (near, 0 * near, 0 * near), strict=True)
+            np.concatenate([part, guesses], axis=-1)
+            for part, guesses in zip(self.path(t), (guess, 0 * guess, 0 * guess), strict=True)
         )
         return x, v, a
 

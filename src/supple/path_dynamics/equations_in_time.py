@@ -193,9 +193,9 @@ class EquationsAlongPath:
         cuts = np.flatnonzero(np.diff(places, prepend=-1, append=-1))
         width = len(range(*which.indices(sum(int(np.prod(s)) for s in self._shapes))))
         out = np.empty((len(t), width))
-        asked = np.array([piece.series is None for piece in self.pieces])[places]
-        if asked.any():  # all in one go
-            out[asked] = self._equations_at(at[asked])[:, which]
+        is_direct = np.array([piece.series is None for piece in self.pieces])[places]
+        if is_direct.any():  # all in one go
+            out[is_direct] = self._equations_at(at[is_direct])[:, which]
         for a, b in pairwise(cuts):
             piece = self.pieces[places[a]]
             if piece.series is not None:
@@ -218,10 +218,10 @@ class EquationsAlongPath:
         if self.path.periodic:
             turns = np.arange(np.ceil(t[-1] / self.path.duration))
             edges = (edges + self.path.duration * turns[:, None]).ravel()
-        near = np.abs(
+        is_close = np.abs(
             edges[:, None] - t[np.clip(np.searchsorted(t, edges)[:, None] + [-1, 0], 0, len(t) - 1)]
         ).min(axis=1) < 1e-9 * (t[-1] - t[0])
-        nodes = np.concatenate([t, edges[~near & (edges > t[0]) & (edges < t[-1])]])
+        nodes = np.concatenate([t, edges[~is_close & (edges > t[0]) & (edges < t[-1])]])
         owner = np.concatenate([np.arange(len(t)), np.full(len(nodes) - len(t), -1)])
         order = np.argsort(nodes, kind="stable")
         nodes = nodes[order]
@@ -243,18 +243,18 @@ class EquationsAlongPath:
         large = LargeSteps()
         for first in range(0, len(starts), chunk):
             rows = slice(first, first + chunk)
-            which, made = self._make_steps(starts[rows], lengths[rows], leaps)
-            alike = 2 * len(made.h) < len(which)
+            which, new_steps = self._make_steps(starts[rows], lengths[rows], leaps)
+            alike = 2 * len(new_steps.h) < len(which)
             for k, place in zip(which, ends[rows], strict=True):
                 if (
                     N > MAX_MATRIX_UNKNOWNS
                     and x.ndim == 1
                     and not alike
-                    and isinstance(made, GaussSteps)
+                    and isinstance(new_steps, GaussSteps)
                 ):
-                    x = np.concatenate(large.step(made, k, x[:N], x[N:]))
+                    x = np.concatenate(large.step(new_steps, k, x[:N], x[N:]))
                 else:
-                    Phi, g = made.transfer
+                    Phi, g = new_steps.transfer
                     x = Phi[k] @ x + np.multiply.outer(g[k], loaded)
                 if place >= 0:
                     out[place] = x
@@ -268,16 +268,16 @@ class EquationsAlongPath:
         at = at % self.path.duration if self.path.periodic else at
         pieces = np.searchsorted(self._edges, at, side="right") - 1
         lasting = [p.series is not None and len(p.series) == 1 for p in self.pieces]
-        still = np.array(lasting)[pieces] & (self.load is None)
-        key = np.where(still, pieces + np.round(lengths / lengths.max(), 9) / 2, -1.0 - at)
+        is_constant = np.array(lasting)[pieces] & (self.load is None)
+        key = np.where(is_constant, pieces + np.round(lengths / lengths.max(), 9) / 2, -1.0 - at)
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
         places = PLACES if leaps else NODES
         t = starts[first, None] + lengths[first, None] * places
-        asked = self.system(t.ravel())
-        M, C, K, F = (A.reshape(len(first), len(places), *A.shape[1:]) for A in asked)
+        equations = self.system(t.ravel())
+        M, C, K, F = (A.reshape(len(first), len(places), *A.shape[1:]) for A in equations)
         if leaps:
-            held = np.abs(self.model.elastic(self.path(0.0)[0])).max(axis=0) > 0
-            return which, Leaps(M, C, K, F, lengths[first], held)
+            is_sprung = np.abs(self.model.elastic(self.path(0.0)[0])).max(axis=0) > 0
+            return which, Leaps(M, C, K, F, lengths[first], is_sprung)
         return which, GaussSteps(M, C, K, F, lengths[first])
 
     def _fit_pieces(self, spans: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -72,8 +72,10 @@ class Ked(Immutable, SmallMotion):
         for part, segment, root in zip(self.meshes, self.structure.segments, roots, strict=True):
             alike = (part.beam, part.L, part.n, part.element.continuous)
             key = ("carried link", *alike, root.tobytes(), segment.tip_mass.tobytes())
-            made = cached_for_robot(self.robot, key, carried_link, part, root, segment.tip_mass)
-            out.append(made)
+            carried_part = cached_for_robot(
+                self.robot, key, carried_link, part, root, segment.tip_mass
+            )
+            out.append(carried_part)
         return tuple(out)
 
     @cached_property
@@ -156,9 +158,9 @@ class Ked(Immutable, SmallMotion):
 
     def matrices(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Matrices:
         """Return M, C, K, F at the instants of a motion, (B, ..) each as in `moving_structure`."""
-        led = self.at_motion(x, v, a)
-        forms = [led.assemble(g) for g in range(len(self.groups))]
-        found = reduce_to_independent(self.groups, forms, led.joint(), led.tip())
+        along_motion = self.at_motion(x, v, a)
+        forms = [along_motion.assemble(g) for g in range(len(self.groups))]
+        found = reduce_to_independent(self.groups, forms, along_motion.joint(), along_motion.tip())
         if self.order is not None:
             keep = self.order
             square = (slice(None), keep[:, None], keep[None, :])
@@ -256,8 +258,8 @@ class Ked(Immutable, SmallMotion):
             x = np.linspace(0, part.L, points)
             w = y[:, self.inner[i]]
             root = np.einsum("tck,tk->tc", roots[:, i], y)
-            carried = np.einsum("pab,tb->tpa", transport(x), root)
-            bent = carried + np.einsum("pak,tk->tpa", part.field(x), w)
+            displacement = np.einsum("pab,tb->tpa", transport(x), root)
+            bent = displacement + np.einsum("pak,tk->tpa", part.field(x), w)
             force = np.einsum("pak,tk->tpa", part.resultants(x), w)
             moved[:, i, :, :3] = bent[..., :3] @ segment.R_LS.T
             moved[:, i, :, 3:] = bent[..., 3:] @ segment.R_LS.T

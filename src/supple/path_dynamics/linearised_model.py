@@ -100,8 +100,8 @@ class PathModel(SmallMotion):
         functions: Any = self.model.functions
         if not functions.needs:
             return None
-        beside = self._beside_motors(np.atleast_2d(x))
-        unbent = functions.loops.unbent_dependent(beside) if beside.shape[1] else None
+        guess = self._beside_motors(np.atleast_2d(x))
+        unbent = functions.loops.unbent_dependent(guess) if guess.shape[1] else None
         return np.asarray(functions.followers(q, unbent))
 
     def _beside_motors(self, x: Array) -> Array:
@@ -115,8 +115,8 @@ class PathModel(SmallMotion):
         check_lengths(self.model.chain, q)
         evaluate: AnyEvaluator = self.model.functions.cached("along path", _make_evaluator, self)
         prescribed = [*range(k), *(k + place for place in self.loose)]
-        near = self.dependent_guess(np.asarray(x), q)
-        guesses = [] if near is None else [near]
+        guess = self.dependent_guess(np.asarray(x), q)
+        guesses = [] if guess is None else [guess]
         found = evaluate(q[:, prescribed], qd[:, prescribed], qdd[:, prescribed], *guesses)
         M, C, K, r, tip = found[:5]
         if len(found) > 5:  # place and rotation of the tip per unit y, base axes: [w] = dR R'
@@ -149,10 +149,10 @@ class PathModel(SmallMotion):
     def evaluate(self, name: str, x: Array, *states: Array) -> Array:
         """Return what a function of the Model gives at states, on the branch of a motion x."""
         functions = self.model.functions
-        near = self.dependent_guess(x, states[0])
-        if near is None:
+        guess = self.dependent_guess(x, states[0])
+        if guess is None:
             return functions.evaluator(name)(*states)[0]
-        found = functions.evaluator(name, near=True)(*states, near)[0]
+        found = functions.evaluator(name, near=True)(*states, guess)[0]
         if not np.isfinite(found).all():
             raise SuppleError(functions.not_finite.format(name=self.robot.name))
         return found
@@ -162,8 +162,8 @@ class PathModel(SmallMotion):
         model = self.model
         k = model.joints
         q = self._unbent_states(x)
-        near = self.dependent_guess(x, q)
-        tree, z = model.functions.tree_coordinates(q, near)
+        guess = self.dependent_guess(x, q)
+        tree, z = model.functions.tree_coordinates(q, guess)
         chain = tree or model.chain
         i = chain.index(link)
         part = chain.links[i]
@@ -178,7 +178,7 @@ class PathModel(SmallMotion):
         turned = (part.R_SL.T @ field.reshape(len(field), 2, 3, -1)).reshape(field.shape)
         if tree is not None:  # elastic coordinates that loops tie to others follow these
             own = [chain.names[place] for place in range(chain.eta[i].start, chain.eta[i].stop)]
-            return np.asarray(turned @ self._tree_slopes(own, q, near)[..., k:])
+            return np.asarray(turned @ self._tree_slopes(own, q, guess)[..., k:])
         out = np.zeros((len(field), 6, self.size))
         out[..., chain.eta[i].start - k : chain.eta[i].stop - k] = turned
         return out
@@ -389,8 +389,8 @@ def _by_single_slopes(path_model: PathModel) -> Any:
     unbent = [_unbent_coordinates(path_model, part) for part in motion]
     state = [*unbent, *guess]
     place = [unbent[0], *guess]
-    whole = [kind.sym("q", path_model.model.size), *guess]
-    axes = ca.Function("axes", whole, [ca.vec(tip(*whole)[1])])
+    symbols = [kind.sym("q", path_model.model.size), *guess]
+    axes = ca.Function("axes", symbols, [ca.vec(tip(*symbols)[1])])
     parts = [
         functions.core("mass_matrix")(*place)[:, k:],
         slope(force, 1)(*state)[:, k:],

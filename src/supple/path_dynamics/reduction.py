@@ -83,8 +83,8 @@ def reduce_to_independent(
     load = np.concatenate([form[3][..., g.f].reshape(B, g.count * g.loose) for g, form in both], 1)
     felt = (load[:, None, :] @ joint.follow.value)[:, 0]
     M, C, K = square
-    moved, turned, held = drive
-    return Matrices(M, C, K, F + felt[:, d:], tip, (moved, turned, held, push + felt[:, :d]))
+    moved, turned, held_part = drive
+    return Matrices(M, C, K, F + felt[:, d:], tip, (moved, turned, held_part, push + felt[:, :d]))
 
 
 def _rows(
@@ -113,7 +113,7 @@ def _rows(
         right = [_for_each(loose[k][:, :, d:], m)]
         right += [phi[:, group.all(2), d:].reshape(B, m, group.loose, N) for _, phi in terms]
         right += [_for_each(rows[:, :, d:], m) for rows in both[::-1]]
-        whole = np.concatenate(right, axis=-2)
+        right_matrix = np.concatenate(right, axis=-2)
         for kind in (0, 1):
             own, place = group.part(kind), group.all(kind)
             if own.start == own.stop:
@@ -122,7 +122,7 @@ def _rows(
             left += [matrix[..., own, group.f] for matrix, _ in terms]
             left += [lifted(rows, kind) for rows in both]
             rows = outs[kind][k][:, place].reshape(B, m, own.stop - own.start, N)  # a view
-            np.matmul(np.concatenate(left, axis=-1), whole, out=rows)
+            np.matmul(np.concatenate(left, axis=-1), right_matrix, out=rows)
             for b in range(m):
                 rows[:, b, :, group.own(1, b)] += form[k][:, b, own, group.y]
 

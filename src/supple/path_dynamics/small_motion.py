@@ -150,10 +150,10 @@ def elastic_modes(M: Array, K: Array) -> tuple[Array, Array]:
         periods2, Psi = eigh(M, K)
         return periods2, Psi
     along = -np.linalg.solve(M[np.ix_(free, free)], M[np.ix_(free, ~free)])
-    periods2, held = eigh(
+    periods2, shapes = eigh(
         M[np.ix_(~free, ~free)] + M[np.ix_(~free, free)] @ along, K[np.ix_(~free, ~free)]
     )
     Psi = np.zeros((len(M), len(periods2)))
-    Psi[~free] = held
-    Psi[free] = along @ held
+    Psi[~free] = shapes
+    Psi[free] = along @ shapes
     return periods2, Psi

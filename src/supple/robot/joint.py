@@ -302,9 +302,13 @@ class MechanismJoint(BaseJoint):
             return "axes hold [0, 0, 0]: give two directions, such as [[0, 1, 0], [0, 0, 1]]"
         if self.axes is not None and abs(unit(self.axes[0]) @ unit(self.axes[1])) > 1 - 1e-12:
             return f"axes {[list(a) for a in self.axes]} are parallel: a universal joint needs two"
-        still = {"fixed": ("stiffness", "rest"), "free": (*HELD, "bearing")}.get(self.type, ())
-        if held := [word for word in still if getattr(self, word) not in (None, (0.0,))]:
-            free = f"{held[0]} is not for a free joint, which holds nothing: leave it out"
+        meaningless = {"fixed": ("stiffness", "rest"), "free": (*HELD, "bearing")}.get(
+            self.type, ()
+        )
+        if given_anyway := [
+            word for word in meaningless if getattr(self, word) not in (None, (0.0,))
+        ]:
+            free = f"{given_anyway[0]} is not for a free joint, which holds nothing: leave it out"
             fixed = "stiffness and rest are for joints that move, not for a fixed one"
             return free if self.type == "free" else fixed
         if self.mimic is not None and (many or self.type == "fixed" or self.passive is not None):

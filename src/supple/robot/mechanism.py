@@ -67,8 +67,8 @@ class MechanismRobot(Robot):
                 elif end.at is not None:
                     wrong += self._place_problems(names.index(end.link) - 1, end.at)
                 if self.planar and end.mount.leaves_plane:
-                    told = "in a planar mechanism only x, y and yaw may be given"
-                    wrong.append(f"mount leaves the plane: {told}")
+                    rule = "in a planar mechanism only x, y and yaw may be given"
+                    wrong.append(f"mount leaves the plane: {rule}")
             x, y, z = unit_values(closure.axis or closure.default_axis)
             flat = abs(z) < 1e-9 or math.hypot(x, y) < 1e-9
             if self.planar and closure.axis is not None and not flat:
@@ -107,17 +107,17 @@ class MechanismRobot(Robot):
         if joint.mimic is not None:
             own = [other.name for other in self.links if other.joint.driven]
             if joint.mimic.joint not in own:
-                told = (
+                sentence = (
                     f"joints with a motor are those of {', '.join(own)}" if own else "none has one"
                 )
-                found.append(f"mimic follows '{joint.mimic.joint}', which has no motor: {told}")
+                found.append(f"mimic follows '{joint.mimic.joint}', which has no motor: {sentence}")
         count = self.freedoms(link)
         for key in ("start", "rest", "stiffness", "damping", "friction"):
             given = getattr(joint, key)
             if given is not None and len(given) not in (1, count) and given != (0.0,):
                 or_all = f" value, or {count}" if count > 1 else ""
-                told = f"{key} has {len(given)} values: this {joint.type} joint has {count}"
-                found.append(f"{told} coordinate{'s' * (count != 1)}; give one{or_all}")
+                sentence = f"{key} has {len(given)} values: this {joint.type} joint has {count}"
+                found.append(f"{sentence} coordinate{'s' * (count != 1)}; give one{or_all}")
         if joint.type == "prismatic" and "start" in joint.model_fields_set:
             low = 0.0 if not link.rigid else -math.inf
             high = link.length or 0.0

@@ -109,8 +109,8 @@ class Robot(Description, Shown, ABC):
                 from ..faults import nearest
 
                 known = ", ".join(table) or "none is given"
-                near = nearest(given, table)
-                hint = f"; did you mean '{near}'?" if near else ""
+                suggestion = nearest(given, table)
+                hint = f"; did you mean '{suggestion}'?" if suggestion else ""
                 problems.append(f"{key} '{given}' is not among {key}s: {known}{hint}")
         for station in link.stations or ():
             if isinstance(station.section, str) and station.section not in self.sections:
@@ -146,9 +146,9 @@ class Robot(Description, Shown, ABC):
                     kinds.append(General)
                     continue
                 kinds.append(type(shape))
-                held = [station, link] if shape is None else [shape]
+                owners = [station, link] if shape is None else [shape]
                 keys = STIFFNESSES if shape is None else type(shape).model_fields
-                given.append([any(getattr(x, key) is not None for x in held) for key in keys])
+                given.append([any(getattr(x, key) is not None for x in owners) for key in keys])
             where = f"stations at {pair[0].at:g} and {pair[1].at:g} m"
             if kinds[0] is not kinds[1]:
                 problems.append(

@@ -91,8 +91,8 @@ class Springs(Description, ABC):
             K = np.array(self.matrix)
             return np.eye(6)[:, used], ((K + K.T) / 2)[np.ix_(used, used)]
         six = (*(self.translation or (None,) * 3), *(self.rotation or (None,) * 3))
-        kept = [(k, s) for k, s in enumerate(six) if s is not None and k in used]
-        return np.eye(6)[:, [k for k, _ in kept]], np.diag([s for _, s in kept])
+        finite = [(k, s) for k, s in enumerate(six) if s is not None and k in used]
+        return np.eye(6)[:, [k for k, _ in finite]], np.diag([s for _, s in finite])
 
 
 class Bearing(Springs):

@@ -86,7 +86,7 @@ def placed_structure(
     R, p, L = _segment_places(m, moved)
     placed = _Placed(segments, R, p, L, roots)
 
-    held: list[ClosureRows] = []
+    closure_rows: list[ClosureRows] = []
     rods: list[tuple[str, ClosureRows]] = []
     if ties is None:
         ties = _place_closures(m, moved)
@@ -95,11 +95,11 @@ def placed_structure(
         free = loop.motor and motor_is_free(joints, loop.name)
         springs = _rod_releases(loop, free)
         if springs:
-            held.append(placed.add_carriage(closure, loop, moved, springs))
+            closure_rows.append(placed.add_carriage(closure, loop, moved, springs))
         elif free:
             rods.append((loop.name, closure))
         else:
-            held.append(closure)
+            closure_rows.append(closure)
     return Structure(
         tuple(segments),
         placed.R,
@@ -108,7 +108,7 @@ def placed_structure(
         placed.roots,
         robot.planar,
         robot.gravity,
-        tuple(held),
+        tuple(closure_rows),
         fixed.parts[robot.tip_index].segment(None),
         rods=tuple(rods),
     )
@@ -343,9 +343,9 @@ def moving_general(
     if theta.shape[1] == k:
         x, reason = resolve(m, theta)
     else:
-        near = theta[:, k:].copy()
-        near[:, m.driven] = theta[:, :k]
-        x, shut = newton(m, near)
+        guess = theta[:, k:].copy()
+        guess[:, m.driven] = theta[:, :k]
+        x, shut = newton(m, guess)
         reason = refusal_reasons(m, x)
         if not shut.all():
             b = int(np.flatnonzero(~shut)[0])

@@ -182,14 +182,14 @@ class SegmentNumbers:
                 firsts[i] = k, release
         for i, release in self.floating:
             times = 1.0
-            led = release
+            leader = release
             n = i
-            while led.follows is not None:  # one that follows may lead another
-                n = index[led.follows[0]]
-                times = times * led.follows[1]
-                led = self.segments[n].releases[0]
-            if led is not release and n in firsts:
-                out[i].append((firsts[n][0], times, led, release))
+            while leader.follows is not None:  # one that follows may lead another
+                n = index[leader.follows[0]]
+                times = times * leader.follows[1]
+                leader = self.segments[n].releases[0]
+            if leader is not release and n in firsts:
+                out[i].append((firsts[n][0], times, leader, release))
         return out
 
     @cached_property
@@ -326,8 +326,8 @@ class Structure:
         for i, segment in enumerate(self.segments):
             if segment.parent >= 0:
                 ends[i] = self.T[:, i] @ ends[segment.parent]
-            for k, times, led, release in own.moves[i]:
-                along = led.toward(slice(None))[..., :3].any(axis=-1)
+            for k, times, leader, release in own.moves[i]:
+                along = leader.toward(slice(None))[..., :3].any(axis=-1)
                 moved = times * np.where(along, unit, 1.0)
                 ends[i, :, :, k] += moved[:, None] * release.toward(slice(None))
                 if release is segment.releases[0]:
@@ -442,8 +442,8 @@ class Structure:
             keep = ~repeats[at : at + c.rows_a.shape[1]]
             at += len(keep)
             closures.append(c.part((slice(None), keep)))
-        kept = tuple(c for c in closures if c.rows_a.shape[1])
-        return replace(self, closures=kept, repeats=None)
+        closures_left = tuple(c for c in closures if c.rows_a.shape[1])
+        return replace(self, closures=closures_left, repeats=None)
 
 
 class _LazyField:

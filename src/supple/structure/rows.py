@@ -51,7 +51,7 @@ def _independent_rows(structure: Structure, some: slice) -> NDArray[np.bool_]:
     configurations at once, each on its own.
     """
     rows = _scaled_closure_rows(structure, some)
-    kept = np.ones(rows.shape[:2], bool)
+    is_independent = np.ones(rows.shape[:2], bool)
     basis = np.zeros_like(rows)  # orthonormal; a row that repeats others stays zero
     for k in range(rows.shape[1]):
         remainder = rows[:, k]
@@ -59,10 +59,10 @@ def _independent_rows(structure: Structure, some: slice) -> NDArray[np.bool_]:
             along = (basis[:, :k] * remainder[:, None]).sum(axis=2)
             remainder = remainder - (basis[:, :k] * along[..., None]).sum(axis=1)
         size = np.sqrt((remainder * remainder).sum(axis=1))
-        kept[:, k] = size > REDUNDANT_ROW_TOLERANCE
+        is_independent[:, k] = size > REDUNDANT_ROW_TOLERANCE
         unit = remainder / np.maximum(size, 1e-300)[:, None]
-        basis[:, k] = np.where(kept[:, k, None], unit, 0.0)
-    return kept
+        basis[:, k] = np.where(is_independent[:, k, None], unit, 0.0)
+    return is_independent
 
 
 def _scaled_closure_rows(structure: Structure, some: slice) -> Array:
@@ -109,6 +109,6 @@ def _scaled_closure_rows(structure: Structure, some: slice) -> Array:
         for i, taken in c.slides:
             row[:, :, starts[i]] += taken[some]
             size[:, :, starts[i]] += np.abs(taken[some])
-        whole = np.maximum(np.linalg.norm(size, axis=2, keepdims=True), floor)
-        stacked.append(row / np.maximum(whole, 1e-300))
+        scale = np.maximum(np.linalg.norm(size, axis=2, keepdims=True), floor)
+        stacked.append(row / np.maximum(scale, 1e-300))
     return np.concatenate(stacked, axis=1)

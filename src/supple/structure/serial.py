@@ -43,15 +43,15 @@ def serial_structure(tree: Tree, theta: ArrayLike | None, joints: Joints) -> Str
     segments = fixed.segments
     if fixed.bearings:  # these turn with the pose
         R = placed.placement.R
-        held = []
+        held_ends = []
         for i, (link, s) in enumerate(zip(robot.links, segments, strict=True)):
             into = s.R_LS.T  # mounted axes are the link's own, unless it turns
             if link.joint.type == "revolute":
                 mounted = (R[:, i - 1] if i else np.eye(3)) @ rpy_rotation(link.joint.mount.rpy)
                 into = np.swapaxes(R[:, i] @ s.R_LS, 1, 2) @ mounted
             springs = sprung(link.joint.bearing, robot.planar, into)
-            held.append(replace(s, releases=s.releases + springs))
-        segments = tuple(held)
+            held_ends.append(replace(s, releases=s.releases + springs))
+        segments = tuple(held_ends)
     return Structure(
         segments,
         placed.R,  # type: ignore[arg-type]

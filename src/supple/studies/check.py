@@ -331,10 +331,10 @@ def _near_singular(robot: Robot, poses: dict[str, Any]) -> NDArray[np.bool_]:
     """Which poses stand so near a singular one that sag and frequencies grow or fall at will."""
     family = architecture_of(robot)
     found = family.resolve(poses.get("theta"), poses.get("position"))
-    near = ~family.reachable(poses[family.asked_by], family.asked_by)
+    is_singular = ~family.reachable(poses[family.asked_by], family.asked_by)
     if found.clearance is not None:
-        near |= found.clearance < NEAR
-    return np.asarray(near)
+        is_singular |= found.clearance < NEAR
+    return np.asarray(is_singular)
 
 
 def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> RequestedPoses:

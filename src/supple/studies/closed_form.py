@@ -310,8 +310,8 @@ def _written_out(model: Model, simplify: bool, listing: Listing) -> ClosedForm:
         laws = ChainEquations(model.chain, links, zero, zero)
         B = sympy.Matrix(laws.mass(list(q)))
         if not weightless:
-            still = [0.0] * n
-            g = sympy.Matrix(laws.inverse(list(q), still, still, True))
+            zeros = [0.0] * n
+            g = sympy.Matrix(laws.inverse(list(q), zeros, zeros, True))
     else:
         paper = model.reading.plug_ins[0]  # that of the deflection
         B = paper.closed_form_mass(model.chain, links, q, qd, model.reading)

@@ -279,7 +279,7 @@ def listing_of(function: Any, shapes: dict[str, tuple[int, ...]]) -> Listing:
         )
     known = {getattr(ca, f"OP_{word}"): name for word, name in OPERATIONS.items()}
     steps: list[Step] = []
-    held: dict[int, int] = {}  # which value each place of the work vector holds
+    value_at: dict[int, int] = {}  # which value each place of the work vector holds
     outputs: dict[str, list[int | None]] = {}
     names = list(shapes)
     for k, name in enumerate(names):
@@ -289,42 +289,42 @@ def listing_of(function: Any, shapes: dict[str, tuple[int, ...]]) -> Listing:
     tables: list[Array] = []
     for k in range(function.n_instructions()):
         kind = function.instruction_id(k)
-        made = function.instruction_output(k)
+        output_place = function.instruction_output(k)
         used = function.instruction_input(k)
         if kind == ca.OP_OUTPUT:
             # CasADi stores columns; rows are written
-            name = names[made[0]]
+            name = names[output_place[0]]
             rows = shapes[name][0]
             width = shapes[name][-1] if len(shapes[name]) > 1 else 1
-            column, row = divmod(made[1], rows)
-            outputs[name][row * width + column] = held[used[0]]
+            column, row = divmod(output_place[1], rows)
+            outputs[name][row * width + column] = value_at[used[0]]
             continue
         if kind == ca.OP_CONST:
             value = float(function.instruction_constant(k))
             if value not in constants:
                 constants[value] = len(steps)
                 steps.append(Step("constant", value=value))
-            held[made[0]] = constants[value]
+            value_at[output_place[0]] = constants[value]
             continue
         if kind == ca.OP_CALL:
-            table = table_known_by(steps[held[used[1]]].value) if len(used) == 2 else None
+            table = table_known_by(steps[value_at[used[1]]].value) if len(used) == 2 else None
             if table is None:
                 raise SuppleError("these equations call functions that cannot be written down")
             which = next((n for n, other in enumerate(tables) if other is table), len(tables))
             if which == len(tables):
                 tables.append(table)
-            at = held[used[0]]  # before its place is used again
-            for row, place in enumerate(made):
-                held[place] = len(steps)
+            at = value_at[used[0]]  # before its place is used again
+            for row, place in enumerate(output_place):
+                value_at[place] = len(steps)
                 steps.append(Step("lookup", (at,), f"{which} {row}"))
             continue
         if kind == ca.OP_INPUT:
             step = Step("input", text=f"{function.name_in(used[0])} {used[1]}")
         elif kind in known:
-            step = Step(known[kind], tuple(held[place] for place in used))
+            step = Step(known[kind], tuple(value_at[place] for place in used))
         else:
             raise SuppleError("these equations hold an operation that cannot be written down")
-        held[made[0]] = len(steps)
+        value_at[output_place[0]] = len(steps)
         steps.append(step)
     zero = constants.get(0.0)
     for name, places in outputs.items():

@@ -120,19 +120,21 @@ def mobility(
         place: dict[str, Any] = {"theta": None, "position": None, **tree.usual()}
         theta = place["theta"]
         position = place["position"]
-    asked = where(robot, theta, position)
-    if not asked.single:
+    configuration = where(robot, theta, position)
+    if not configuration.single:
         raise SuppleError("mobility is of one pose: give theta (joints,), or one position")
-    pose = asked.take(asked.theta)
-    x = asked.at[0]
+    pose = configuration.take(configuration.theta)
+    x = configuration.at[0]
     if tree.asked_by == "position":  # by closed forms: the same loops as a mechanism's
-        mechanism = as_mechanism(robot, asked.take(asked.position))
+        mechanism = as_mechanism(robot, configuration.take(configuration.position))
         tree = architecture_of(mechanism)
         x = where(mechanism, pose).at[0]
     motors = len(tree.motors)
     if tree.open_chain:  # nothing ties its joints, but those that follow others
         return Mobility(robot, pose, x.size, 0, x.size, x.size, motors, x.size - motors, {})
     rows = sum(loop.rows for loop in tree.loops)
-    freedom, held = count_motions(tree, x)
+    freedom, passive_columns = count_motions(tree, x)
     repeated = {name: count for name, _, count in redundancy(tree, x)}
-    return Mobility(robot, pose, x.size, rows, x.size - rows, freedom, motors, held, repeated)
+    return Mobility(
+        robot, pose, x.size, rows, x.size - rows, freedom, motors, passive_columns, repeated
+    )

@@ -140,9 +140,9 @@ class Statics(Answer):
         """The largest deflection over length, or turn of a section, of any link beside its root."""
         turned = self.rotation - self.rotation[..., :1, :]
         arm = self.position - self.position[..., :1, :]
-        carried = self.displacement[..., :1, :] + np.cross(self.rotation[..., :1, :], arm)
+        displaced = self.displacement[..., :1, :] + np.cross(self.rotation[..., :1, :], arm)
         length = np.maximum(np.linalg.norm(arm, axis=-1).max(axis=-1), 1e-300)[..., None]
-        bent = np.linalg.norm(self.displacement - carried, axis=-1) / length
+        bent = np.linalg.norm(self.displacement - displaced, axis=-1) / length
         most = np.maximum(np.linalg.norm(turned, axis=-1), np.where(length > 1e-9, bent, 0.0))
         return most.max(axis=(-2, -1))
 
@@ -358,11 +358,11 @@ def _solve_sag(
 
     end_loads = [on_end for _, _, on_end in weights]
     end_loads[structure.tip] = end_loads[structure.tip] + R_tip.T @ load
-    carried = _root_loads(structure, z, K, moved, weights, end_loads)
-    fields = _fields(structure, z, moved, carried, g, points, placed)
+    root_loads = _root_loads(structure, z, K, moved, weights, end_loads)
+    fields = _fields(structure, z, moved, root_loads, g, points, placed)
     force = []
     moment = []
-    for segment, root_load in zip(structure.segments, carried, strict=True):
+    for segment, root_load in zip(structure.segments, root_loads, strict=True):
         force.append(segment.R_LS @ root_load[:3])
         moment.append(segment.R_LS @ root_load[3:])
     tip_motion = tip @ moved
@@ -488,14 +488,14 @@ def _root_loads(
             for segment, tied in ((c.a, c.rows_a[0]), (c.b, c.rows_b[0])):
                 if segment >= 0:
                     beyond[segment] -= tied.T @ rows
-    carried = [np.zeros(6)] * len(ends)
+    loads = [np.zeros(6)] * len(ends)
     for i in reversed(range(len(ends))):
         own = transport(structure.L[0, i]).T @ beyond[i]
-        carried[i] = own + weights[i][0]
+        loads[i] = own + weights[i][0]
         parent = structure.segments[i].parent
         if parent >= 0:
-            beyond[parent] = beyond[parent] + structure.T[0, i].T @ carried[i]
-    return carried
+            beyond[parent] = beyond[parent] + structure.T[0, i].T @ loads[i]
+    return loads
 
 
 def _fields(

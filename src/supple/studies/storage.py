@@ -63,11 +63,11 @@ def to_xarray(found: Response) -> xarray.Dataset:
     if found.beta is not None:
         data["beta"] = (("t", "root"), found.beta)
     if found.near is not None:
-        told = {"long_name": "coordinates that loops determine, so that their branch is kept"}
-        data["near"] = (("t", "follower"), found.near, told)
+        meaning = "coordinates that loops determine, so that their branch is kept"
+        data["near"] = (("t", "follower"), found.near, {"long_name": meaning})
     if found.reference is not None:
-        told = {"long_name": "motion wanted of the joints"}
-        data["reference"] = (("t", "joint"), found.reference, told)
+        description = {"long_name": "motion wanted of the joints"}
+        data["reference"] = (("t", "joint"), found.reference, description)
     for name, values in found.outputs.items():
         dims = ("t", f"entry_of_{name}")[: values.ndim]
         data[f"output_{name}"] = (dims, values)
@@ -178,14 +178,14 @@ def path_to_xarray(found: PathResponse) -> xarray.Dataset:
         "link": links,
         "motor": np.arange(1, found.torque.shape[1] + 1),
     }
-    told = {
+    attributes = {
         "robot": files.dump(found.robot),
         "path": repr(found.path),
         "path_duration": found.path.duration,
         "largest_deflection": found.largest,
         "small": int(found.small),
     }
-    return xarray.Dataset(data, coords=coords, attrs=told)
+    return xarray.Dataset(data, coords=coords, attrs=attributes)
 
 
 def path_to_pandas(found: PathResponse) -> pandas.DataFrame:
@@ -260,9 +260,9 @@ def load_response(
         raise SuppleError(f"{path} is not a response written by supple: it names no basis")
     try:
         may = ("beta", "near", "reference")
-        held = ["t", "q", "qd", "tau", "work", *(name for name in may if name in data)]
+        stored = ["t", "q", "qd", "tau", "work", *(name for name in may if name in data)]
         arrays: dict[str, Any] = {
-            name: np.asarray(data.variables[name].values, float) for name in held
+            name: np.asarray(data.variables[name].values, float) for name in stored
         }
         described = json.loads(data.attrs["basis"])
         kind = BASES[described.pop("kind")]
@@ -296,10 +296,10 @@ def load_response(
         }
         for name, width in widths.items():
             if name in arrays and arrays[name].shape != (*count, *width):
-                told = (
+                sentence = (
                     f"{name} has the shape {arrays[name].shape}, the model needs {(*count, *width)}"
                 )
-                raise SuppleError(told)
+                raise SuppleError(sentence)
         if not (len(count) == 1 and count[0] and (np.diff(arrays["t"]) > 0).all()):
             raise SuppleError("its times do not increase")
         if not all(np.isfinite(x).all() for x in arrays.values()):
@@ -312,8 +312,8 @@ def load_response(
         }
         for name, values in outputs.items():
             if values.ndim not in (1, 2) or values.shape[:1] != count:
-                told = f"the output {name} has the shape {values.shape}"
-                raise SuppleError(f"{told}, there are {count[0]} times")
+                sentence = f"the output {name} has the shape {values.shape}"
+                raise SuppleError(f"{sentence}, there are {count[0]} times")
         step = attributes.get("step")
         notes = {
             word.removeprefix("note."): np.asarray(value, float).tolist()
@@ -332,8 +332,8 @@ def load_response(
     except SuppleError as problem:
         raise SuppleError(f"cannot read {path} as a response: {problem}") from None
     except STRANGE as problem:
-        told = f"what it says does not describe a run ({type(problem).__name__}: {problem})"
-        raise SuppleError(f"cannot read {path} as a response: {told}") from None
+        sentence = f"what it says does not describe a run ({type(problem).__name__}: {problem})"
+        raise SuppleError(f"cannot read {path} as a response: {sentence}") from None
     return found
 
 
@@ -395,14 +395,14 @@ def load_linear(
         }
         for word, shape in shapes.items():
             if matrices[word].shape != shape:
-                told = f"{word} has the shape {matrices[word].shape}, its names need {shape}"
-                raise SuppleError(told)
+                sentence = f"{word} has the shape {matrices[word].shape}, its names need {shape}"
+                raise SuppleError(sentence)
         if not all(np.isfinite(matrix).all() for matrix in matrices.values()):
             raise SuppleError("it holds values that are not finite")
         found = StateSpace(**matrices, **names, period=None if period is None else float(period))
     except SuppleError as problem:
         raise SuppleError(f"cannot read {path} as a linear model: {problem}") from None
     except STRANGE as problem:
-        told = f"what it says describes none ({type(problem).__name__}: {problem})"
-        raise SuppleError(f"cannot read {path} as a linear model: {told}") from None
+        sentence = f"what it says describes none ({type(problem).__name__}: {problem})"
+        raise SuppleError(f"cannot read {path} as a linear model: {sentence}") from None
     return found

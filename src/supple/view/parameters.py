@@ -85,8 +85,12 @@ def parameter(robot: Robot, path: str, ends: Any = None) -> Parameter:
     if path not in numbers:
         from ..faults import nearest
 
-        near = nearest(path, list(numbers))
-        hint = f"did you mean '{near}'?" if near else "give a path such as links.NAME.section.wall"
+        suggestion = nearest(path, list(numbers))
+        hint = (
+            f"did you mean '{suggestion}'?"
+            if suggestion
+            else "give a path such as links.NAME.section.wall"
+        )
         raise SuppleError(f"'{path}' is no positive number of {robot.name}: {hint}")
     value = numbers[path]
     if ends is None:

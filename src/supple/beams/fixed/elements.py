@@ -317,15 +317,15 @@ class _Bending:
     def _shear_per_curvature(self) -> Array:
         """gamma in each element per unit coefficient of its curvature, (n, terms)."""
         c = self.curvature
-        near, middle, far = (
+        start, middle, far = (
             self.beam.at(c.start + c.l * (np.arange(c.n) + s)) for s in (1e-9, 0.5, 1 - 1e-9)
         )
         EI, kGA = self._columns
         # (EI psi')' / kGA, at most linear, from EI at both ends of each element
         scale = 1 / middle[:, kGA]
         out = np.zeros((c.n, c.terms))
-        out[:, 0] = (far[:, EI] - near[:, EI]) / c.l * scale
-        out[:, 1] = (far[:, EI] + near[:, EI]) / c.l * scale
+        out[:, 0] = (far[:, EI] - start[:, EI]) / c.l * scale
+        out[:, 1] = (far[:, EI] + start[:, EI]) / c.l * scale
         return -self.sign * out
 
     def field(self, x: Array) -> dict[int, Array]:

@@ -121,8 +121,8 @@ class ShapesOnBeam(OnBeam):
     def field(self, x: ArrayLike) -> Array:
         """Return N(x), (P, 6, m)."""
         x = np.atleast_1d(np.asarray(x, float))
-        carried = transport(x) @ self.shapes.at(self.start)[0]
-        return np.asarray(self.shapes.at(self.start + x) - carried)
+        moved_along = transport(x) @ self.shapes.at(self.start)[0]
+        return np.asarray(self.shapes.at(self.start + x) - moved_along)
 
     def resultants(self, x: ArrayLike) -> Array:
         """Return the forces and moments at x per unit w, (P, 6, m)."""

@@ -88,10 +88,12 @@ def _with_mass(M: Array, K: Array, end: Array) -> Array:
 
     d = 1 / np.sqrt(np.diag(K))
     scaled = M * np.outer(d, d)
-    still = null_space(np.vstack([scaled / np.abs(scaled).max(initial=1e-300), end * d]), 1e-12)
-    if not still.shape[1]:
+    free_motions = null_space(
+        np.vstack([scaled / np.abs(scaled).max(initial=1e-300), end * d]), 1e-12
+    )
+    if not free_motions.shape[1]:
         return np.eye(len(d))
-    T: Array = d[:, None] * null_space(still.T @ (K * np.outer(d, d)))
+    T: Array = d[:, None] * null_space(free_motions.T @ (K * np.outer(d, d)))
     return T
 
 
@@ -99,15 +101,15 @@ def _craig_bampton_shapes(M: Array, K: Array, end: Array, modes: int, kind: str)
     """Static shapes of unit end motions, then natural shapes with the end held, (m, new)."""
     from scipy.linalg import null_space
 
-    held = null_space(end)
-    if modes > held.shape[1]:
+    clamped = null_space(end)
+    if modes > clamped.shape[1]:
         raise SuppleError(
-            f"modes is {modes}: these elements have {held.shape[1]} coordinates in {kind} with the "
-            "end held; ask for fewer modes or give more elements"
+            f"modes is {modes}: these elements have {clamped.shape[1]} coordinates in {kind} "
+            "with the end held; ask for fewer modes or give more elements"
         )
     soft = np.linalg.solve(K, end.T)
     static = soft @ np.linalg.inv(end @ soft)
     if not modes:
         return static
-    natural = held @ natural_shapes(held.T @ M @ held, held.T @ K @ held, modes, 1.0)
+    natural = clamped @ natural_shapes(clamped.T @ M @ clamped, clamped.T @ K @ clamped, modes, 1.0)
     return np.hstack([static, natural])

@@ -105,8 +105,8 @@ class MovingWeights:
                     local = _polynomials((2 * eta - a - b) / (b - a), count)
                     mu += ca.vertcat(*(ca.dot(P, value) for P in local))
                 out.append(mu)
-            whole = ca.vertcat(*out)
-            parts = [whole, ca.densify(ca.jacobian(whole, x))]
+            stacked = ca.vertcat(*out)
+            parts = [stacked, ca.densify(ca.jacobian(stacked, x))]
             self._functions[key] = ca.Function("moments", [x], parts)
         found = self._functions[key](l if symbolic(l) else np.atleast_2d(l))
         if symbolic(l):

@@ -198,9 +198,9 @@ def _write(robot: Robot, out: str | None, json: bool) -> None:
     elif out is None:
         say(text, nl=False)
     else:
-        told = _document(robot, out, text)
-        bends = plain(", ".join(told["flexible"]) or "none")
-        say(f"{plain(robot.name)}: {len(told['joints'])} joints; links that bend: {bends}")
+        document = _document(robot, out, text)
+        bends = plain(", ".join(document["flexible"]) or "none")
+        say(f"{plain(robot.name)}: {len(document['joints'])} joints; links that bend: {bends}")
         say(f"Saved: {out}")
 
 

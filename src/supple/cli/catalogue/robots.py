@@ -95,9 +95,9 @@ def check(
         f"{value:.5g} m" if slide else f"{math.degrees(value):.5g} deg"
         for value, slide in zip(seen.theta.ravel().tolist(), sliding, strict=True)
     ]
-    told = ", ".join(theta[:12] + [f"and {len(theta) - 12} more"] * (len(theta) > 12))
-    pose = "worst pose found" if seen.searched and told else "pose"
-    rows = [(pose, f"joints at {told}" if told else "its only one")]
+    shown = ", ".join(theta[:12] + [f"and {len(theta) - 12} more"] * (len(theta) > 12))
+    pose = "worst pose found" if seen.searched and shown else "pose"
+    rows = [(pose, f"joints at {shown}" if shown else "its only one")]
     rows += [("reach at most", f"{seen.reach:.4g} m")] if seen.reach is not None else []
     rows.append(("degrees of freedom", seen.mobility))
     rows.append(("mass that moves", f"{seen.mass:.4g} kg"))
@@ -135,12 +135,12 @@ def _summary(robot: Robot) -> dict[str, Any]:
     from ...architectures.kinds import architecture_of
 
     described: Any = robot
-    asked = architecture_of(robot)
+    architecture = architecture_of(robot)
     return {
         "name": robot.name,
         "architecture": described.architecture,
-        "planar": asked.planar,
-        "joints": len(asked.motors),
-        "told": asked.description,
+        "planar": architecture.planar,
+        "joints": len(architecture.motors),
+        "told": architecture.description,
         "source": robot.source,
     }

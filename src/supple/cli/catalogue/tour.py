@@ -39,8 +39,8 @@ def tour(out: Out = "tour", json: Json = False) -> None:
             say(f"\n{stop.name}: {stop.table}")
             print_table(*stop_table(stop))
             if stop.tally:
-                told = ", ".join(f"{count} {verdict}" for verdict, count in stop.tally.items())
-                say(f"all that was recomputed: {told}")
+                tally = ", ".join(f"{count} {verdict}" for verdict, count in stop.tally.items())
+                say(f"all that was recomputed: {tally}")
             if stop.note:
                 say(stop.note)
     page = save_tour(visited, out)

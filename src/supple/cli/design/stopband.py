@@ -50,15 +50,15 @@ def stopband(
         document = {"robot": robot.name, **plane, "band_hz": list(pair), "over": box}
         print_json(document | {key: getattr(found, key) for key in keys})
         return
-    told = f"{edges[0]:g} to {edges[1]:g} Hz"
+    band_text = f"{edges[0]:g} to {edges[1]:g} Hz"
     if found.unchanged:
         say(f"{', '.join(found.unchanged)} changes no frequency and was not divided.")
     if found.free is None:
-        say(f"Not decided: {found.undecided} of {found.cells} cells stay open at {told}.")
+        say(f"Not decided: {found.undecided} of {found.cells} cells stay open at {band_text}.")
         say("Try a narrower band, a smaller --resolution or more --cells.")
     elif found.free:
         name = plain(robot.name)
-        say(f"Proven: {name} has no natural frequency{inside} from {told} in this box.")
+        say(f"Proven: {name} has no natural frequency{inside} from {band_text} in this box.")
         say(f"{found.cells} cells; the nearest frequency seen is {found.margin_hz:.3g} Hz away.")
         say(f"It rests on {found.rests_on}.")
     else:

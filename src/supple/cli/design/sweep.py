@@ -198,9 +198,9 @@ def _document(found: xarray.Dataset) -> dict[str, Any]:
     def plain(values: Any) -> Any:
         array = np.asarray(values)
         if array.dtype.kind == "f" and not np.isfinite(array).all():
-            told = array.astype(object)
-            told[~np.isfinite(array)] = None
-            return told
+            plain_values = array.astype(object)
+            plain_values[~np.isfinite(array)] = None
+            return plain_values
         return array
 
     return {
@@ -253,8 +253,8 @@ def _print_reduced(found: xarray.Dataset) -> None:
         spots = found[f"{name}_at"].values.reshape(-1, len(keys))
         for k, value in enumerate(np.ravel(found[name].values)):
             where = ", ".join(f"{key} {x:.4g}" for key, x in zip(keys, spots[k], strict=True))
-            told = value / (2 * np.pi) if str(name).startswith("omega") else value
-            rows.append((str(name), str(k + 1), f"{told:.6g}", where))
+            shown = value / (2 * np.pi) if str(name).startswith("omega") else value
+            rows.append((str(name), str(k + 1), f"{shown:.6g}", where))
     print_table(("value", "entry>", "Hz (omega) or SI>", "at"), rows)
     if "width_maximum" in found:
         _say_width(found, float(found["width_maximum"].max()))

@@ -137,8 +137,8 @@ def _document(found: Comparison) -> dict[str, Any]:
 
 
 def _print(found: Comparison) -> None:
-    told = ", ".join(f"{x:.4g}" for x in found.frequency_hz)
-    say(f"{plain(found.robot.name)} rings at {told} Hz where the move ends ({found.servo})")
+    frequencies = ", ".join(f"{x:.4g}" for x in found.frequency_hz)
+    say(f"{plain(found.robot.name)} rings at {frequencies} Hz where the move ends ({found.servo})")
     say(
         f"tried with {found.finer}, payload times {', '.join(f'{x:g}' for x in found.payload)} "
         f"({found.changed}); worst of them:\n"

@@ -153,8 +153,8 @@ def plan(
     else:
         goal = angles(end, "--to")
         ends = (_begin(arm, len(goal)) if start is None else angles(start, "--from"), goal)
-    found, told = _compute_move(arm, by, ends, {k: v for k, v in given.items() if v is not None})
-    _finish(arm, by, found, told, rate, out, json)
+    found, details = _compute_move(arm, by, ends, {k: v for k, v in given.items() if v is not None})
+    _finish(arm, by, found, details, rate, out, json)
 
 
 def _begin(robot: Robot, count: int) -> list[float]:

@@ -94,8 +94,8 @@ def _sizes(text: str) -> dict[str, Any]:
         if word in given:
             raise SuppleError(f"--damping {text}: {word} is given twice")
         size = _value(value, word, text)
-        whole = word in ("first", "second") and size == round(size)
-        given[word] = round(size) if whole else size
+        is_mode_number = word in ("first", "second") and size == round(size)
+        given[word] = round(size) if is_mode_number else size
     return given
 
 

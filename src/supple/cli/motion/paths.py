@@ -98,8 +98,8 @@ def path_of(robot: Robot, name: str, limits: str) -> Trajectory:
     from ...faults import nearest
 
     if name not in PATHS:
-        near = nearest(name, tuple(PATHS))
-        hint = f"; did you mean {near}?" if near else ""
+        suggestion = nearest(name, tuple(PATHS))
+        hint = f"; did you mean {suggestion}?" if suggestion else ""
         raise SuppleError(
             f"--path {name}: it must be one of {', '.join(PATHS)}, or points p:p:..{hint}"
         )
@@ -203,9 +203,9 @@ def print_coupled(found: Response, path: Trajectory | None) -> None:
         ("link", "largest deflection of its end, mm>"),
         [(n, f"{1e3 * np.linalg.norm(found.deflection(n), axis=1).max():.4g}") for n in bent],
     )
-    told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
+    energies = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
     say(
-        f"\nenergy, J: {told}; power balance closes to {found.openness:.1e} of "
+        f"\nenergy, J: {energies}; power balance closes to {found.openness:.1e} of "
         f"{found.exchanged:.3g} J exchanged"
     )
     say(f"loops are closed to {found.closure.max():.1e} m")
@@ -215,6 +215,6 @@ def print_coupled(found: Response, path: Trajectory | None) -> None:
 
 def _print_columns(title: str, names: Sequence[str], columns: Mapping[str, Any]) -> None:
     """Print columns of numbers, a name a row; rounding of the largest is told as zero."""
-    told = [tidy(values, 4) for values in columns.values()]
-    rows = zip(names, *told, strict=True)
+    tidied = [tidy(values, 4) for values in columns.values()]
+    rows = zip(names, *tidied, strict=True)
     print_table((title, *(f"{word}>" for word in columns)), list(rows))

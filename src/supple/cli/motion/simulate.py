@@ -138,18 +138,20 @@ def simulate(
     check_places(plot, save, stored=True)
     robot = files.load(file)
     placed = any(given is not None for given in (at, position, trajectory, start))
-    led = path or (architecture_of(robot).asked_by == "position" and not placed)
-    told: dict[str, Any] = {"modal_damping": modal_damping}
+    is_prescribed = path or (architecture_of(robot).asked_by == "position" and not placed)
+    options: dict[str, Any] = {"modal_damping": modal_damping}
     wanted = parse_outputs(outputs)
-    if controller is None and led:
-        told |= {"damping": path_damping_law(damping)}
-        told |= {"elements": elements, "start": "periodic" if steady else "static"}
-        told |= {"outputs": wanted}
-        _follow(context, robot, path, limits, told | {"dt": dt, "after": after}, plot, json, save)
+    if controller is None and is_prescribed:
+        options |= {"damping": path_damping_law(damping)}
+        options |= {"elements": elements, "start": "periodic" if steady else "static"}
+        options |= {"outputs": wanted}
+        _follow(
+            context, robot, path, limits, options | {"dt": dt, "after": after}, plot, json, save
+        )
         return
-    told |= {"damping": link_damping_law(damping)}
-    told |= {"deflection": deflection, "stiffening": stiffening or None, "beta": beta}
-    model = model_of(robot, (modes, axial, torsion), elements, told)
+    options |= {"damping": link_damping_law(damping)}
+    options |= {"deflection": deflection, "stiffening": stiffening or None, "beta": beta}
+    model = model_of(robot, (modes, axial, torsion), elements, options)
     _move(context, model, wanted, json)
 
 
@@ -299,11 +301,11 @@ def model_of(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = build(robot, basis, **options)
-    for told in caught:  # what to try, as options of a command
-        words = re.sub(r"FiniteElements\((\d+)\)", r"--elements \1", str(told.message))
+    for warning in caught:  # what to try, as options of a command
+        words = re.sub(r"FiniteElements\((\d+)\)", r"--elements \1", str(warning.message))
         words = re.sub(r"AssumedModes\((\d+)(.*?)\)", r"--modes \1\2", words)
         words = re.sub(r", (axial|torsion)=(\d+)", r" --\1 \2", words)
-        warnings.warn(re.sub(r" \(model.check.*", "", words), told.category, stacklevel=2)
+        warnings.warn(re.sub(r" \(model.check.*", "", words), warning.category, stacklevel=2)
     return model
 
 
@@ -357,12 +359,12 @@ def law_of(controller: str, gains: str) -> Controller:
 
     if controller not in CONTROLLERS:
         known = (*CONTROLLERS, *OPTIMAL)
-        near = nearest(controller, known)
-        hint = f"; did you mean {near}?" if near else ""
+        suggestion = nearest(controller, known)
+        hint = f"; did you mean {suggestion}?" if suggestion else ""
         raise SuppleError(f"--controller {controller}: give {', '.join(known)}{hint}")
     law: Any = CONTROLLERS[controller]
-    made: Controller = law(*gains_of(gains))
-    return made
+    chosen: Controller = law(*gains_of(gains))
+    return chosen
 
 
 def trajectory_of(text: str, robot: Robot) -> Trajectory:
@@ -426,8 +428,8 @@ def _effort(name: str, amplitude: str, duration: float | None, half: float) -> A
     if name.endswith(".csv"):
         return Table.from_csv(name)
     if name not in INPUTS:
-        near = nearest(name, INPUTS)
-        hint = f"; did you mean {near}?" if near else ""
+        suggestion = nearest(name, INPUTS)
+        hint = f"; did you mean {suggestion}?" if suggestion else ""
         raise SuppleError(f"--input {name}: give {', '.join(INPUTS)} or a .csv file{hint}")
     values = numbers(amplitude, "--amplitude")
     size: Any = values[0] if len(values) == 1 else tuple(values)
@@ -440,9 +442,9 @@ def _effort(name: str, amplitude: str, duration: float | None, half: float) -> A
 
 def _print(found: Response) -> None:
     model = found.model
-    told = f"{plain(model.robot.name)}: {model.size} coordinates, "
-    told += f"deflection {model.reading.deflection}, {found.method}, "
-    say(f"{told}{len(found.t)} samples to t = {found.t[-1]:g} s\n")
+    summary = f"{plain(model.robot.name)}: {model.size} coordinates, "
+    summary += f"deflection {model.reading.deflection}, {found.method}, "
+    say(f"{summary}{len(found.t)} samples to t = {found.t[-1]:g} s\n")
     columns = zip(
         model.coordinate_map.slots,
         found.q[-1],
@@ -457,10 +459,10 @@ def _print(found: Response) -> None:
         unit = "deg" if turns else slot.unit
         rows.append((slot.name, *shown, f"{unit}, {unit}/s" if unit else ""))
     print_table(("coordinate", "at the end>", "speed>", "largest>", "unit"), rows)
-    told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
+    summary = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
     say(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
     say(
-        f"energy, J: {told}; power balance closes to {found.openness:.1e} of "
+        f"energy, J: {summary}; power balance closes to {found.openness:.1e} of "
         f"{found.exchanged:.3g} J exchanged"
     )
     if model.damping.any():

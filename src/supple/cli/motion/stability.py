@@ -81,8 +81,8 @@ def stability(
         given = {"trajectory": trajectory, "velocity": velocity, "normalisation": normalisation}
         values = found.eigenvalues
         split = {"eigenvalues_real": values.real, "eigenvalues_imag": values.imag}
-        told = {name: getattr(found, name) for name in TOLD}
-        print_json({"robot": robot.name, **given, "t": found.t, **split, **told}, found)
+        document = {name: getattr(found, name) for name in TOLD}
+        print_json({"robot": robot.name, **given, "t": found.t, **split, **document}, found)
         return
     say(f"{plain(robot.name)}, {trajectory}: {model.size - model.joints} elastic coordinates")
     say(f"{found.verdict}\n")

@@ -95,8 +95,8 @@ def modes(
 
         if theory not in THEORIES:
             allowed = (*THEORIES, ALL)
-            near = nearest(theory, allowed)
-            hint = f"; did you mean {near}?" if near else ""
+            suggestion = nearest(theory, allowed)
+            hint = f"; did you mean {suggestion}?" if suggestion else ""
             raise SuppleError(f"--theory {theory}: it must be one of {', '.join(allowed)}{hint}")
         robot = with_theory(robot, theory)
     where = configuration_arguments(robot, at, position)
@@ -117,10 +117,10 @@ def modes(
         print_json(_document(found), found)
         return
     theories = _theory(found.robot)
-    told = theories if isinstance(theories, str) else ", ".join(dict.fromkeys(theories))
+    names = theories if isinstance(theories, str) else ", ".join(dict.fromkeys(theories))
     say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
     loaded = f", {UNDER_WEIGHT}" if found.gravity else ""
-    say(f"joints {found.joints}{loaded}, theory {told}, method {found.method}\n")
+    say(f"joints {found.joints}{loaded}, theory {names}, method {found.method}\n")
     rows = zip(found.frequency_hz, found.omega, found.kind, strict=True)
     print_table(
         ("mode>", "Hz>", "rad/s>", "kind"),

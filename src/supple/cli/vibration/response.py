@@ -152,14 +152,14 @@ def _tell(found: FrequencyResponse, where: dict[str, Any], json: bool) -> None:
     for (output, name), values in zip(paths, found.values.reshape(-1, len(paths)).T, strict=True):
         size = np.where(np.isfinite(values), np.abs(values), -1.0)
         k = int(np.argmax(size))
-        told = []
+        lines = []
         for z in _zeros(found, name, output):
             kind = " r" if abs(z.real) > abs(z.imag) else ""
             if abs(z.imag) > 1e-9 * abs(z) and abs(z.real) > 1e-9 * abs(z):
                 kind = " (complex)"
-            told.append(digits(abs(z) / 6.283185307179586) + kind)
+            lines.append(digits(abs(z) / 6.283185307179586) + kind)
         peak = f"{digits(float(size[k]))} at {found.frequency_hz[k]:g} Hz"
-        rows.append((output, name, peak, ", ".join(told) or "none"))
+        rows.append((output, name, peak, ", ".join(lines) or "none"))
     print_table(
         ("output", "input", "largest value (SI)", "zeros, Hz (r: real, no minimum phase)"), rows
     )

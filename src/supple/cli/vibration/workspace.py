@@ -184,11 +184,11 @@ def _print(robot: Robot, found: WorkspaceMap | JointMap, bound: float | None) ->
     if bound is None:
         return
     points = found.below(bound)
-    told = f"below {bound / (2 * math.pi):.4g} Hz ({bound:.4g} rad/s)"
+    threshold = f"below {bound / (2 * math.pi):.4g} Hz ({bound:.4g} rad/s)"
     if not len(points):
-        say(f"\nNowhere {told}.")
+        say(f"\nNowhere {threshold}.")
         return
-    say(f"\n{told}: {len(points)} of {inside} poses, {100 * found.share_below(bound):.3g} %")
+    say(f"\n{threshold}: {len(points)} of {inside} poses, {100 * found.share_below(bound):.3g} %")
     ends = (("from", points.min(axis=0)), ("to", points.max(axis=0)))
     print_table(
         ("they lie", *(f"{name}>" for name in found.axes)),

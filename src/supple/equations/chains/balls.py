@@ -159,18 +159,18 @@ def _rotation_vector(ball: Ball, angles: Vector) -> tuple[Vector, Scalar]:
     Q = matmul(_attitude(angles), transpose(_attitude(list(ball.rest))))
     skew = [sub(Q[2][1], Q[1][2]), sub(Q[0][2], Q[2][0]), sub(Q[1][0], Q[0][1])]
     u = mul(0.25, sub(3.0, total([Q[0][0], Q[1][1], Q[2][2]])))  # sin^2(phi / 2)
-    near: Scalar = 0.0  # phi / sin phi
+    series: Scalar = 0.0  # phi / sin phi
     rise: Scalar = 0.0  # (1 - (1 - u) phi / sin phi) / u
     for term, drop in zip(reversed(SERIES), reversed(DROPS), strict=True):
-        near = add(mul(near, u), term)
+        series = add(mul(series, u), term)
         rise = add(mul(rise, u), drop)
     ca = math if isinstance(u, float) else casadi()
     squared = dot(skew, skew)  # 4 sin^2 phi: near a half turn 1 - u has no digits left
     sine = ca.sqrt((max if ca is math else ca.fmax)(squared, 1e-60)) / 2
     phi = ca.atan2(sine, 1 - 2 * u)
-    small = near
+    small = series
     large = phi / sine
-    bent = rise / (4 * near**2 * (1 - u)), (1 - large * (1 - u)) / phi**2
+    bent = rise / (4 * series**2 * (1 - u)), (1 - large * (1 - u)) / phi**2
     if ca is math:
         return scale(0.5 * (small if u < NEAR else large), skew), bent[u >= NEAR]
     factor, g = (ca.if_else(u < NEAR, *pair) for pair in ((small, large), bent))

@@ -156,14 +156,16 @@ class Chain:
             [link.freedoms * link.passive for link in self.links],
             [link.inv.count for link in self.links],
         ]
-        whole = start = len(self.motors)
+        full_start = start = len(self.motors)
         parts: tuple[list[tuple[int, ...]], ...] = ([], [], [], [])
         for part, sizes in zip(parts, counts, strict=True):
             for size in sizes:
-                kept = [k for k in range(whole, whole + size) if k not in self.followers]
-                part.append(tuple(range(start, start + len(kept))))
-                whole = whole + size
-                start = start + len(kept)
+                independent = [
+                    k for k in range(full_start, full_start + size) if k not in self.followers
+                ]
+                part.append(tuple(range(start, start + len(independent))))
+                full_start = full_start + size
+                start = start + len(independent)
         return parts
 
     @property
@@ -277,9 +279,11 @@ class Chain:
         A rigid carriage may stand at zero and below, unless something sits along it.
         """
         link = self.links[i]
-        whole = self.links[i].inv.length
-        least = -math.inf if link.shapes is None else SHORTEST_FREE_FRACTION * whole
-        return max([least, *(x * (1 - 1e-12) for x, *_ in link.stations)]), whole * (1 + 1e-12)
+        full_length = self.links[i].inv.length
+        least = -math.inf if link.shapes is None else SHORTEST_FREE_FRACTION * full_length
+        return max([least, *(x * (1 - 1e-12) for x, *_ in link.stations)]), full_length * (
+            1 + 1e-12
+        )
 
     @property
     def size(self) -> int:
@@ -424,10 +428,10 @@ def distal_loads(structure: Structure) -> tuple[EndLoad, ...]:
             continue
         to_end = np.eye(6)
         to_end[:3, 3:] = -np.array([[0, 0, 0], [0, 0, -L], [0, L, 0]])
-        whole = segment.beam.outside(float(L)).mass_matrix() + structure.root_mass[0, i]
-        whole = whole + to_end.T @ beyond[i] @ to_end
+        distal_mass = segment.beam.outside(float(L)).mass_matrix() + structure.root_mass[0, i]
+        distal_mass = distal_mass + to_end.T @ beyond[i] @ to_end
         T = structure.T[0, i]
-        beyond[segment.parent] = beyond[segment.parent] + T.T @ whole @ T
+        beyond[segment.parent] = beyond[segment.parent] + T.T @ distal_mass @ T
     return tuple(EndLoad(M[0, 0], tuple(np.maximum(np.diag(M)[3:], 0.0))) for M in beyond)
 
 

@@ -427,8 +427,8 @@ class ChainEquations(Equations):
         """Forces (N,) that hold wrenches on sections: minus their generalised forces."""
         if not loads:
             return [0.0] * self.chain.size
-        still: Vector = [0.0] * self.chain.size
-        links, s, eta, g, wrench, tip, _ = _motion(self, (q, still, still), False, None)
+        zero_rates: Vector = [0.0] * self.chain.size
+        links, s, eta, g, wrench, tip, _ = _motion(self, (q, zero_rates, zero_rates), False, None)
         return _gather(self.chain, *inverse(links, s, eta, g, wrench, tip, loads))
 
     def push_forces(self, q: Vector) -> Vector:

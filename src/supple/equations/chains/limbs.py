@@ -150,13 +150,13 @@ class Limb:
         """Return how inverse changes with its own coordinates, or with their rates, k = 1."""
         ca = casadi()
         at = list(self.places)
-        made = self.part.slope("inverse", k)
-        return made(z[at], zd[at], zdd[at], ca.mtimes(self.turn.T, g))
+        slope = self.part.slope("inverse", k)
+        return slope(z[at], zd[at], zdd[at], ca.mtimes(self.turn.T, g))
 
     def weight(self, z: Any, g: Any, slopes: bool = False) -> Any:
         """Return the forces of gravity on its own coordinates, or how these change them."""
-        made = self.part.slope("weight", 0) if slopes else self.part.function("weight")
-        return made(z[list(self.places)], casadi().mtimes(self.turn.T, g))
+        weight_function = self.part.slope("weight", 0) if slopes else self.part.function("weight")
+        return weight_function(z[list(self.places)], casadi().mtimes(self.turn.T, g))
 
     def inertia(self, z: Any) -> Any:
         """Return the mass matrix of its own coordinates."""
@@ -187,8 +187,8 @@ def limbs_of(laws: ChainEquations) -> tuple[Limb, ...]:
     """Return the limbs of a tree."""
     chain = laws.chain
     if chain.foundation is not None:
-        whole = tuple(range(len(chain.links))), tuple(range(chain.size))
-        return (Limb(Part(laws), *whole, np.eye(3), np.zeros(3)),)
+        everything = tuple(range(len(chain.links))), tuple(range(chain.size))
+        return (Limb(Part(laws), *everything, np.eye(3), np.zeros(3)),)
     members: dict[int, list[int]] = {}
     roots: list[int] = []
     for i, link in enumerate(chain.links):
@@ -208,23 +208,23 @@ def limbs_of(laws: ChainEquations) -> tuple[Limb, ...]:
             links.append(replace(chain.links[i], parent=inside.index(up)))
         end = inside.index(tip) if tip in inside else 0
         own = Chain(tuple(links), chain.gravity, chain.planar, end)
-        made = laws_of(own, np.zeros((own.size,) * 2))
+        part_laws = laws_of(own, np.zeros((own.size,) * 2))
         content: list[Any] = [end]  # all that its functions depend on
-        for link, numbers in zip(links, made.links, strict=True):
+        for link, numbers in zip(links, part_laws.links, strict=True):
             content += [numbers if isinstance(numbers, LinkNumbers) else dumps(numbers)]
             content += [link.spring is None, float(link.rotor), link.order, link.passive]
             content += [axis.tolist() for axis in (*link.leading, link.R_SL)]
             for support in (link.bearing, link.floats):
                 if support is not None:
                     content += [support.columns.tolist(), support.R_MS.tolist(), support.count]
-        part = next((part for key, part in parts if key == content), None) or Part(made)
+        part = next((part for key, part in parts if key == content), None) or Part(part_laws)
         parts.append((content, part))
         places = np.zeros(own.size, int)
         for j, i in enumerate(inside):
             for mine, its in ((own.theta, chain.theta), (own.eps, chain.eps)):
                 places[[mine[j]] if j in mine else []] = its.get(i, 0)
-            held = list(own.supports[j][1]) if j in own.supports else []
-            places[held] = list(chain.supports[i][1]) if held else []
+            supported = list(own.supports[j][1]) if j in own.supports else []
+            places[supported] = list(chain.supports[i][1]) if supported else []
             places[list(own.passive[j])] = chain.passive[i]
             places[own.eta[j]] = range(chain.eta[i].start, chain.eta[i].stop)
         out.append(Limb(part, tuple(inside), tuple(places.tolist()), first.R_PM, first.p_PM))

@@ -188,8 +188,8 @@ def balance(
 
         up = parent(links, i)
         if up >= 0:
-            carried = shift_force(_rotate_force(pose.R, on_root), pose.offset)
-            F[up][link.carrier] = vadd(F[up][link.carrier], carried)
+            from_child = shift_force(_rotate_force(pose.R, on_root), pose.offset)
+            F[up][link.carrier] = vadd(F[up][link.carrier], from_child)
     return Balance(poses, rate, roots, ends, F, on_roots, elastic)
 
 
@@ -271,15 +271,15 @@ def mass_matrix(
         tip_mass, _ = tip_terms(link, pose, None)
         mass_beyond[i][0] = combine(mass_beyond[i][0], tip_mass)
         M, _ = own_mass(link, pose)
-        carried: list[tuple[int, int, Vector]] = []
+        columns_beyond: list[tuple[int, int, Vector]] = []
         for n, section in enumerate(pose.sections):
             T = _end_map(section)
             M = combine(M, congruence(T, mass_beyond[i][n]))
             for other, column, force in forces_beyond[i][n]:
-                carried.append((other, column, matvec(transpose(T), force)))
+                columns_beyond.append((other, column, matvec(transpose(T), force)))
 
         # Rows of its elastic coordinates
-        for other, column, force in carried:
+        for other, column, force in columns_beyond:
             for j in elastic:
                 entries.append((i, 1 + j, other, column, force[6 + j]))
         for j in elastic:
@@ -287,12 +287,12 @@ def mass_matrix(
                 entries.append((i, 1 + j, i, 1 + m, M[6 + j][6 + m]))
 
         # Its own coordinates join those whose forces are carried on, and the row of its joint
-        carried = [(other, column, force[:6]) for other, column, force in carried]
+        columns_beyond = [(other, column, force[:6]) for other, column, force in columns_beyond]
         for j in elastic:
-            carried.append((i, 1 + j, [M[a][6 + j] for a in range(6)]))
+            columns_beyond.append((i, 1 + j, [M[a][6 + j] for a in range(6)]))
         if link.axis is not None:
-            carried.append((i, 0, matvec([row[3:6] for row in M[:6]], link.axis)))
-            for other, column, force in carried:
+            columns_beyond.append((i, 0, matvec([row[3:6] for row in M[:6]], link.axis)))
+            for other, column, force in columns_beyond:
                 entries.append((i, 0, other, column, dot(link.axis, force[3:])))
 
         # Down to the section of the parent that carries it
@@ -302,7 +302,7 @@ def mass_matrix(
             turned = _rotate_mass(pose, [row[:6] for row in M[:6]])
             here = congruence(X, turned)
             mass_beyond[up][link.carrier] = combine(mass_beyond[up][link.carrier], here)
-            for other, column, force in carried:
+            for other, column, force in columns_beyond:
                 shifted = shift_force(_rotate_force(pose.R, force), pose.offset)
                 forces_beyond[up][link.carrier].append((other, column, shifted))
     return entries

@@ -113,12 +113,12 @@ class Slider:
         """
         if isinstance(l, int | float | np.ndarray) or not self.shapes.kinds:
             return l  # a number that was checked, or a rigid carriage, good anywhere
-        whole = self.shapes.beam.L
+        full_length = self.shapes.beam.L
         if isinstance(l, Node):
-            return l.clip(SHORTEST_FREE_FRACTION * whole, whole)
+            return l.clip(SHORTEST_FREE_FRACTION * full_length, full_length)
         import casadi as ca
 
-        return ca.fmin(ca.fmax(l, SHORTEST_FREE_FRACTION * whole), whole)
+        return ca.fmin(ca.fmax(l, SHORTEST_FREE_FRACTION * full_length), full_length)
 
     def stiffness(self, l: Scalar) -> list[list[Rate]]:
         """Return K(l), (k, k), with its derivative along l."""

@@ -94,17 +94,17 @@ def bearing_of(
         return None, spring, None
     joint, (columns, K) = link.joint, bearing.soft(planar)
     where = f"links.{link.name}.joint.bearing"
-    whole = _support(columns, K, R_MS)
+    support = _support(columns, K, R_MS)
     if joint.type in TURNS and not planar and columns[3:].any():
-        still, felt = _under_turns(link, columns, K, R_MS)
-        return still, spring, felt
+        resting_support, felt = _under_turns(link, columns, K, R_MS)
+        return resting_support, spring, felt
     # (6,) the motion of a joint that its bearing may make as well, mounted axes
     parts = (joint.direction, np.zeros(3))
     own = np.concatenate(parts if joint.type == "prismatic" else parts[::-1])
     a = columns.T @ own
-    led = getattr(joint, "mimic", None) is not None
-    if joint.type == "fixed" or led or carries or np.abs(columns @ a - own).max() > 1e-12:
-        return whole, spring, None
+    is_mimic = getattr(joint, "mimic", None) is not None
+    if joint.type == "fixed" or is_mimic or carries or np.abs(columns @ a - own).max() > 1e-12:
+        return support, spring, None
     passive = not getattr(joint, "driven", True)
     if spring is None and not passive and joint.reflected_inertia <= 0:
         what = "along its slide" if joint.type == "prismatic" else "about the joint's axis"
@@ -113,7 +113,7 @@ def bearing_of(
             "null, or give the motor rotor_inertia or a gear"
         )
     if spring is None and not passive:
-        return whole, spring, None
+        return support, spring, None
     if spring is not None:
         spring = 1 / (1 / spring + 1 / float(a @ K @ a)) if spring else 0.0
     rest = np.delete(np.eye(len(K)), np.abs(a).argmax(), axis=1)
@@ -126,16 +126,16 @@ def _under_turns(
 ) -> tuple[Support | None, BearingCoupling]:
     """A bearing that turns under a universal or spherical joint, and what the joint feels of it."""
     moves, K0, felt = under(columns, K)
-    still = _support(moves, K0, R_MS)
+    resting_support = _support(moves, K0, R_MS)
     S: Array = np.array(felt.S)
     first, second, *more = (unit(turn.axis) for turn in link.joint.coordinates(False))
     if more:
-        return still, felt
+        return resting_support, felt
     n = unit(tuple(np.cross(first, second)))
     plane = np.array([n, np.cross(first, n)])
     most = float(np.linalg.eigvalsh(plane @ S @ plane.T)[-1])
     if most <= 1e-12 * np.trace(S):  # it gives way about the joint's own first axis only
-        return still, felt
+        return resting_support, felt
     q1 = link.joint.start[0]
     n = np.array([np.cos(q1), np.sin(q1)]) @ plane
     if n @ S @ n < 1e-6 * most:

@@ -59,7 +59,7 @@ def tree_chain(
         basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
     sections = sections_of(robot)
     # Shapes and integrals of every beam, once of those that are alike
-    made: list[tuple[tuple[Any, ...], tuple[Shaped, SlidingShapes | None]]] = []
+    shaped_links: list[tuple[tuple[Any, ...], tuple[Shaped, SlidingShapes | None]]] = []
     links = []
     for i, link in enumerate(robot.links):
         beam = link_beam(robot, link)
@@ -76,13 +76,13 @@ def tree_chain(
             places = () if slide else inner  # of a link that slides they are no points of its own
             own = (beam, load, basis.of_link(i), places, slide is None)
             key = own if isinstance(beam, Beam) else (i,)
-            known = next((found for other, found in made if other == key), None)
+            known = next((found for other, found in shaped_links if other == key), None)
             if known is None:
                 shapes = basis.carrying(i, beam, load, places)
                 if slide is not None:
                     slide = basis.sliding(i, beam, load)
                 known = (shapes, invariants(beam, shapes, load, stiffening)), slide
-                made.append((key, known))
+                shaped_links.append((key, known))
             shaped, slide = known
         links.append(_link(robot, i, sections, shaped, slide, stiffening))
     rods = tuple(robot.closure_name(i) for i, c in enumerate(robot.closures) if c.motor)
@@ -153,7 +153,9 @@ def _link(
         axes = [axes[0], unit(tuple(np.cross(axes[0], axes[1]))), axes[1]]
         order = [0, -1, 1]
     turned = [R_LS.T @ axis for axis in axes]
-    led = [k for k, one in enumerate(robot.links) if joint.mimic and one.name == joint.mimic.joint]
+    leaders = [
+        k for k, one in enumerate(robot.links) if joint.mimic and one.name == joint.mimic.joint
+    ]
     return ChainLink(
         name=link.name,
         R_PM=R_SL_before @ rpy_rotation(joint.mount.rpy) @ R_LS,
@@ -176,7 +178,7 @@ def _link(
         order=tuple(order) or (0,),
         bearing=bearing,
         under=under,
-        mimic=(led[0], joint.mimic.multiplier, joint.mimic.offset) if joint.mimic else None,
+        mimic=(leaders[0], joint.mimic.multiplier, joint.mimic.offset) if joint.mimic else None,
         floats=free_of(robot.planar, R_LS) if joint.type == "free" else None,
     )
 

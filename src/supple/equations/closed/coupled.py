@@ -93,8 +93,8 @@ class ClosedFunctions(LoopFunctions):
             return lambda *given: core(*given, self.near)
         words = _INPUTS[name]
         x = [ca.MX.sym(word, core.size1_in(k)) for k, word in enumerate(words)]
-        near = self.cached("start", self.loops.start)(x[0])
-        found = core.call([*x, ca.stop_diff(near, 1)])
+        guess = self.cached("start", self.loops.start)(x[0])
+        found = core.call([*x, ca.stop_diff(guess, 1)])
         outputs = [f"out{i}" for i in range(len(found))]
         return ca.Function(name, x, found, list(words), outputs)
 
@@ -115,11 +115,11 @@ class ClosedFunctions(LoopFunctions):
             sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
             kind = ca.SX if self.is_scalar_expression and name not in CALLS else ca.MX
             x = {word: kind.sym(word, sizes[word]) for word in words}
-            near = kind.sym("w", len(self.loops.followers))
-            dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
+            guess = kind.sym("w", len(self.loops.followers))
+            dense = [ca.densify(out) for out in _outputs(self, name, x, guess)]
             self.loops.function_cache[key] = ca.Function(
                 name,
-                [*x.values(), near],
+                [*x.values(), guess],
                 ca.cse(dense) if self.loops.small and kind is ca.SX else dense,
                 [*words, "w"],
                 [f"out{i}" for i in range(len(dense))],
@@ -242,8 +242,8 @@ def near_symbols(model: Any, rounds: int = 1) -> tuple[Any, Any]:
         return model, functions.symbol("near", 0)
 
     def make() -> tuple[Any, Any]:
-        near = functions.loops.symbol("near", len(functions.loops.followers))
-        return replace(model, functions=functions.with_guess(near, rounds)), near
+        guess = functions.loops.symbol("near", len(functions.loops.followers))
+        return replace(model, functions=functions.with_guess(guess, rounds)), guess
 
     found: tuple[Any, Any] = functions.cached(("bound", rounds), make)
     return found
@@ -254,11 +254,11 @@ def project_to_independent(f: ClosedFunctions, tree: Any) -> Any:
     ca = casadi()
     n = len(f.loops.kept)
     motion = [f.loops.symbol(word, n) for word in ("q", "qd", "qdd")]
-    near = f.loops.symbol("near", len(f.loops.followers))
+    guess = f.loops.symbol("near", len(f.loops.followers))
     q, qd, qdd = motion
-    at = f._motion(q, qd, qdd, near)
+    at = f._motion(q, qd, qdd, guess)
     projected = [f._down(at, y) for y in ca.horzsplit(tree(at.z, at.zd, at.zdd))]
-    core = ca.Function("core", [*motion, near], [ca.horzcat(*projected)])
+    core = ca.Function("core", [*motion, guess], [ca.horzcat(*projected)])
 
     x = [ca.MX.sym(word, n) for word in ("q", "qd", "qdd")]
     start = f.cached("start", f.loops.start)

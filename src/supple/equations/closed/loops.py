@@ -134,11 +134,11 @@ class Loops(ClosureEquations):
             "energies": [z, zd],
         }.get(name, [z])
         tip = laws.chain.tip % len(laws.chain.links)
-        held = [k for limb in moving for k in limb.places]
+        limb_places = [k for limb in moving for k in limb.places]
         # lengths of driven rods, and how far rods give way: motors of some have a mass
-        rods = [k for k in range(n) if k not in held]
+        rods = [k for k in range(n) if k not in limb_places]
         rotors = ca.DM([laws.chain.rotors_of_rods.get(k, 0.0) for k in rods])
-        order = np.argsort(held + rods).tolist()
+        order = np.argsort(limb_places + rods).tolist()
 
         def forces(zd: Any, zdd: Any, g: Any, wrench: Any = None) -> Any:
             out = []
@@ -236,8 +236,8 @@ class Loops(ClosureEquations):
                 turns[place] = 2 * np.pi
         turns = turns[list(self.kept)]
         for k in np.flatnonzero(turns):
-            whole = turns[k] * ca.floor(off[int(k)] / turns[k] + 0.5)
-            off = off - ca.DM(np.eye(n)[k]) * whole
+            full_turns = turns[k] * ca.floor(off[int(k)] / turns[k] + 0.5)
+            off = off - ca.DM(np.eye(n)[k]) * full_turns
         found = short_or_long(ca.norm_inf(off) < NEARBY, off)
         closed = ca.norm_inf(part["c"](first + off, found)) < CLOSE
         return ca.Function("start", [given], [again(closed, found, off)])
@@ -268,8 +268,8 @@ class Symbolic:
         """Rows of every closure, then of joints that follow others."""
         z = casadi().vertsplit(self.z)
         ends = closure_ends(self.robot, self.chain, z, self.section, self.unbent)
-        led = [[z[k] - (a * z[j] + b)] for k, j, a, b in mimics(self.chain)]
-        return [*(rows_between(tied) for tied in ends), *led]
+        mimic_rows = [[z[k] - (a * z[j] + b)] for k, j, a, b in mimics(self.chain)]
+        return [*(rows_between(tied) for tied in ends), *mimic_rows]
 
     @cached_property
     def c(self) -> Any:
@@ -351,8 +351,8 @@ def assembled_tree(tree: Tree, basis: Basis, stiffening: bool) -> AssembledTree:
             balls += joint_springs(joint, part.under, own, chain.supports.get(i), K, rest)
     free = [n for n in range(chain.size) if n not in places]
     rest[free] = 0.0
-    still = tuple(rest.tolist()) if K.any() else ()
-    return AssembledTree(chain, z, places, K, still, tuple(balls))
+    spring_rest = tuple(rest.tolist()) if K.any() else ()
+    return AssembledTree(chain, z, places, K, spring_rest, tuple(balls))
 
 
 def unbent_assembly(m: Tree, basis: Basis) -> tuple[Array, tuple[EndLoad, ...]]:
@@ -377,11 +377,11 @@ def unbent_assembly(m: Tree, basis: Basis) -> tuple[Array, tuple[EndLoad, ...]]:
             raise SuppleError(f"{robot.name} at its start: {reason[0]}")
         z[loose] = x[0, m.joints.passive]
     out = z.copy()
-    whole = outstretched(robot)
+    assembly = outstretched(robot)
     for i, place in stiff.lengths_at.items():
         link = robot.links[i]
         if link.joint.driven and not (robot.closures or "start" in link.joint.model_fields_set):
-            out[place] = whole[link.name]
+            out[place] = assembly[link.name]
     for k, j, times, offset in mimics(stiff):
         out[k] = times * out[j] + offset
     soft = [at for i, at in stiff.lengths_at.items() if not robot.links[i].rigid]
@@ -440,15 +440,16 @@ def _end_loads(
         if link.parent is None or link.parent < 0:
             continue
         up = link.parent
-        whole = heavy[i]
+        end_load = heavy[i]
         off = np.array(p, float) - np.array(ends[link.parent])
         if link.passive and link.mimic is None:
-            whole = np.diag([whole[0, 0]] * 3 + [0.0] * 3)
+            end_load = np.diag([end_load[0, 0]] * 3 + [0.0] * 3)
             off = np.zeros(3)
         if link.carrier:
-            heavy[up] = heavy[up] + _shift_mass(whole, np.array(p, float) - np.array(frames[up][0]))
+            arm = np.array(p, float) - np.array(frames[up][0])
+            heavy[up] = heavy[up] + _shift_mass(end_load, arm)
         else:
-            beyond[up] = beyond[up] + _shift_mass(whole, off)
+            beyond[up] = beyond[up] + _shift_mass(end_load, off)
     loads: list[EndLoad] = []
     for M, end, (_, R, _) in zip(beyond, given, frames, strict=True):
         about = np.maximum(np.diag(turn(M, np.array(R, float)))[3:], 0.0)
@@ -513,12 +514,12 @@ def loops_of(
         followers += chosen
     tied = [name for k, name in enumerate(chain.motors) if rest and np.abs(S[rest, k]).max() > 1e-7]
     if tied:
-        held = f"tie the motors {', '.join(tied)} to each other, so that they"
-        held = held if len(tied) > 1 else f"hold the motor {tied[0]}, so that it"
+        demand = f"tie the motors {', '.join(tied)} to each other, so that they"
+        demand = demand if len(tied) > 1 else f"hold the motor {tied[0]}, so that it"
         alone = "move on their own" if len(tied) > 1 else "move"
         raise SuppleError(
-            f"{robot.name}: its loops {held} cannot {alone}; make a joint of the loop passive, or "
-            "let links bend"
+            f"{robot.name}: its loops {demand} cannot {alone}; make a joint of the loop passive, "
+            "or let links bend"
         )
     if len(followers) == chain.size:
         raise SuppleError(

@@ -139,12 +139,12 @@ def _closures(loops: Loops) -> list[_Closure]:
         y = ca.SX.sym("y", len(own))
         d = ca.SX.sym("d", len(on))
         moved = ca.jtimes(part, x, d)
-        made = {
+        slopes = {
             "bend": ([q, w, d], ca.jacobian(moved, x)),
             "third": ([q, w, d], ca.jacobian(ca.jtimes(moved, x, d), x)),
             "curve": ([q, w, y], ca.hessian(ca.dot(y, part), x)[0]),
         }
-        each = {name: ca.Function(name, given, [f]) for name, (given, f) in made.items()}
+        each = {name: ca.Function(name, given, [f]) for name, (given, f) in slopes.items()}
         out.append(_Closure(own, on, **each))
     return out
 
@@ -164,9 +164,9 @@ class _Pose:
     def blocks(self, each: list[Any]) -> Any:
         """Matrices (own, own) of limbs side by side, over z."""
         ca = casadi()
-        held = [k for limb in self.limbs for k in limb.places]
-        rods = [k for k in range(len(self.places)) if k not in held]
-        order = np.argsort(held + rods).tolist()
+        limb_places = [k for limb in self.limbs for k in limb.places]
+        rods = [k for k in range(len(self.places)) if k not in limb_places]
+        order = np.argsort(limb_places + rods).tolist()
         return ca.diagcat(*each, ca.MX(len(rods), len(rods)))[order, order]
 
     @cached_property

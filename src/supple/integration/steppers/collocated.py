@@ -154,17 +154,17 @@ class CollocationSteps(System):
         """The state after a step and the work done, or nothing where it does not converge."""
         (q, qd), n, k, width = start, len(start[0]), self.k, u.shape[1]
         acc = self._x[:, 2 * n : 3 * n]
-        near = self._x[:, 3 * n + width :]
+        guess = self._x[:, 3 * n + width :]
         self._x[:, 3 * n : 3 * n + width] = u[:-1]
         # accelerations and followers by the polynomials of the last step
         acc[:] = 0.0
-        near[:] = self._here
+        guess[:] = self._here
         if self._before is not None:
             ahead = AHEAD
             if h != self._last:
                 ahead = (1 + C * h / self._last)[:, None] ** np.arange(STAGES)
             acc[:] = ahead @ THROUGH @ self._before
-            near[:] = ahead @ self._followers
+            guess[:] = ahead @ self._followers
         if self.led:
             self._x[:, :k], self._x[:, n : n + k] = u[:-1, :k], u[:-1, k : 2 * k]
             acc[:, :k] = u[:-1, 2 * k : 3 * k]
@@ -182,7 +182,7 @@ class CollocationSteps(System):
             self._learned_count,
             k if self.led else 0,
             width,
-            near.shape[1],
+            guess.shape[1],
             h,
             min(USUAL, self.plan.tolerance),  # of the largest displacement and speed, what is left
             MOST,
@@ -194,7 +194,7 @@ class CollocationSteps(System):
         self._excess += count - self._fewest
         if count > QUICK or self._excess > n:
             self._inverse = self._parts = None
-        return self._end(h, q, qd, acc.copy(), u[-1], near)
+        return self._end(h, q, qd, acc.copy(), u[-1], guess)
 
     def _renew(
         self, t: float, h: float, start: tuple[Array, Array], u: Array, renewed: int

@@ -60,12 +60,12 @@ def follow_function(plan: RunPlan, law: Feedback, x: Array, step: float) -> Iter
         applied = []
         for t, end in pairwise(sorted(times)):
             # a hair before where a time is written: a switch acts from its own side
-            near = np.abs(here - end).min(initial=1.0) <= hair
-            runner.latest = end - 1e-9 * (end - t) * near
+            is_near = np.abs(here - end).min(initial=1.0) <= hair
+            runner.latest = end - 1e-9 * (end - t) * is_near
             x, first, last = runner.step(t, end, x)
             applied.append(first)
         state = _transform_state(runner.A, x)
-        if near:  # what it gives at the time itself
+        if is_near:  # what it gives at the time itself
             last = law(b, *np.split(state[: 2 * plan.model.size], 2))
         yield Chunk(k + 1, state[None], applied[0][None], last)
     runner.watch.report_warnings()

@@ -185,7 +185,7 @@ class _AlphaStepper(System):
         They are looked at amid the step, on the cubic through its ends. What the method remembers
         is made new after a piece with a jump that is too short to matter.
         """
-        near = self.near
+        guess = self.near
         before = self.tau.copy()
         watch = self.watch
         q, qd, qdd, a, work, power = state
@@ -203,11 +203,11 @@ class _AlphaStepper(System):
             jump = watch.jumps(bend, np.abs(seen).max(axis=0), dt, depth)
             inside = watch.inside and depth > 0
             if watch.doubts(jump, depth):
-                asked = ((t, q, qd), (at, q_0, qd_0), (t, q, qd))
-                first, _, again = (self.inputs(*each) for each in asked)
+                points = ((t, q, qd), (at, q_0, qd_0), (t, q, qd))
+                first, _, again = (self.inputs(*each) for each in points)
                 watch.forgot = None if np.array_equal(first, again) else t
             if watch.cuts(bend, jump, depth):
-                self.near = near
+                self.near = guess
                 self.tau = before
                 state = self.advance(t, dt / 2, np.inf, state, depth + 1)
                 return self.advance(t + dt / 2, dt / 2, stop, state, depth + 1)

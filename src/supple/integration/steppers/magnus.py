@@ -109,11 +109,11 @@ class Magnus(Stepper):
         if np.abs([*(x[:k] - r), *(x[n : n + k] - rd)]).max(initial=0.0) > 1e-12:
             return "needs a start on the path"
         # Whether the elastic rows are linear and the power quadratic, at a state on the path
-        parts, whole = _functions(model, plan.controller)
+        parts, whole_function = _functions(model, plan.controller)
         at = path(0.37 * path.duration)
         x = np.random.default_rng(0).normal(size=2 * (model.size - model.joints)) * 1e-2
         push, by_x, power, first, second = parts(*at)
-        rows, p = whole(x, *at)
+        rows, p = whole_function(x, *at)
         change = by_x @ x
         straight = np.abs(rows - push - change).max() <= 1e-9 * np.abs(change).max()
         terms = np.array([power.item(), first.ravel() @ x, x @ second @ x / 2])
@@ -140,17 +140,19 @@ def _on_path(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator
     power = own[m]
     second, first = ca.hessian(power, x)
     parts = [push, ca.jacobian(push, x), power, first, second]
-    still = ca.substitute(parts, [x, *names], [ca.SX.zeros(2 * m), *values])
-    dense = [ca.densify(part) for part in ca.cse(still)]
-    whole = ca.Function("whole", [x, r, rd, u], [ca.densify(each[:m]), ca.densify(each[m])])
-    return Evaluator(ca.Function("on_path", [r, rd, u], dense)), Evaluator(whole)
+    at_zero = ca.substitute(parts, [x, *names], [ca.SX.zeros(2 * m), *values])
+    dense = [ca.densify(part) for part in ca.cse(at_zero)]
+    whole_function = ca.Function(
+        "whole", [x, r, rd, u], [ca.densify(each[:m]), ca.densify(each[m])]
+    )
+    return Evaluator(ca.Function("on_path", [r, rd, u], dense)), Evaluator(whole_function)
 
 
 def _functions(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator]:
-    made: tuple[Evaluator, Evaluator] = model.functions.cached(
+    evaluators: tuple[Evaluator, Evaluator] = model.functions.cached(
         ("on path", controller), _on_path, model, controller
     )
-    return made
+    return evaluators
 
 
 @dataclass(frozen=True, eq=False)

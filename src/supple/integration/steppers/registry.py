@@ -57,8 +57,8 @@ def choose(plan: RunPlan, x: Array, spectrum: Spectrum) -> Stepper:
         return STEPPERS["gauss"]
     wanted = rk4.own_step(plan, spectrum)
     calm = replace(spectrum, poles=np.zeros(0, complex))
-    whole = MAX_PHASE_OF_MAIN_MODE / spectrum.excited if spectrum.excited else np.inf
-    accurate = min(rk4.own_step(plan, calm), whole, float(plan.grid[-1] - plan.grid[0]) / 50)
+    longest_step = MAX_PHASE_OF_MAIN_MODE / spectrum.excited if spectrum.excited else np.inf
+    accurate = min(rk4.own_step(plan, calm), longest_step, float(plan.grid[-1] - plan.grid[0]) / 50)
     if 1 / wanted <= max(MAX_STEPS_PER_SECOND, STIFFNESS_RATIO / accurate):
         return rk4
     if isinstance(plan.tau, Feedback):

@@ -115,11 +115,11 @@ class System:
             for part in range(2):
                 change = np.zeros((2, n))
                 change[part, j] = SMALL_CHANGE
-                whole = self.inputs(t, q + change[0], qd + change[1])[:k] - base
-                if np.abs(whole).max() > LARGE_ANSWER * np.abs(base).max():
+                answer = self.inputs(t, q + change[0], qd + change[1])[:k] - base
+                if np.abs(answer).max() > LARGE_ANSWER * np.abs(base).max():
                     half = self.inputs(t, q + change[0] / 2, qd + change[1] / 2)[:k] - base
-                    whole = np.where(np.abs(whole - 2 * half) > 0.5 * np.abs(whole), 0.0, whole)
-                found[part, :, j] = whole / SMALL_CHANGE
+                    answer = np.where(np.abs(answer - 2 * half) > 0.5 * np.abs(answer), 0.0, answer)
+                found[part, :, j] = answer / SMALL_CHANGE
         return found[0], found[1]
 
 
@@ -171,8 +171,8 @@ class _Equations:
         power += ca.dot(tau, qd[:k, 0]) - lost
         inputs = [q, qd, qdd, x, near]
         self._rows = ca.Function("rows", inputs, [rows])
-        whole = ca.Function("residual", inputs, [rows, ca.densify(tau), power, found])
-        self.residual = _fast(whole, plan, near.numel())
+        residual = ca.Function("residual", inputs, [rows, ca.densify(tau), power, found])
+        self.residual = _fast(residual, plan, near.numel())
 
     @cached_property
     def slopes(self) -> list[Evaluator]:

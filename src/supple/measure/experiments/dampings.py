@@ -105,8 +105,8 @@ def link_damping_ratios(robot: Robot) -> dict[str, float]:
 
 def _ratio_of(segment: str, of_links: dict[str, float]) -> float:
     """The ratio of a link, of a piece of it (boom@0.9), or of a leg of a Delta (upper2)."""
-    whole = segment.partition("@")[0]
-    for name in (whole, whole.rstrip("0123456789")):
+    output_name = segment.partition("@")[0]
+    for name in (output_name, output_name.rstrip("0123456789")):
         if name in of_links:
             return of_links[name]
     return 0.0

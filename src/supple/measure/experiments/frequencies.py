@@ -68,10 +68,10 @@ class Frequencies(Experiment):
             raw = np.asarray(numbers if not isinstance(numbers, list) else np.nan, float)
             raw = np.broadcast_to(raw, given.shape)
             has_number = np.isfinite(raw)
-            whole = raw[has_number]
-            if (whole < 1).any() or (whole != np.round(whole)).any():
+            mode_numbers = raw[has_number]
+            if (mode_numbers < 1).any() or (mode_numbers != np.round(mode_numbers)).any():
                 raise SuppleError(f"{table.name}: column mode must hold whole numbers from 1 on")
-            given[has_number] = whole.astype(int) - 1
+            given[has_number] = mode_numbers.astype(int) - 1
             for pose in range(len(self.places.coordinates)):
                 here = given[(self.places.pose == pose) & (given >= 0)]
                 if len(set(here.tolist())) < len(here) and "pose" not in table.columns:
@@ -201,21 +201,21 @@ class Frequencies(Experiment):
         """Foreign lines, and modes below the highest line of a pose that were not excited."""
         if not self.pairing:
             return []
-        told: list[str] = []
+        sentences: list[str] = []
         found = self._compute_frequencies(setting.robot, self._count)
         for pose in range(len(found)):
             rows = np.flatnonzero(self.places.pose == pose)
             for row in rows[self.mode[rows] < 0]:
-                told.append(f"{self.lines[row]:.5g} Hz of pose {pose + 1} belongs to no mode")
+                sentences.append(f"{self.lines[row]:.5g} Hz of pose {pose + 1} belongs to no mode")
             seen = set(self.mode[rows][self.mode[rows] >= 0].tolist())
             top = max(seen, default=-1)
             for mode in range(top):
                 if mode not in seen:
-                    told.append(
+                    sentences.append(
                         f"mode {mode + 1} of pose {pose + 1} ({found[pose, mode]:.5g} Hz) was not "
                         "excited"
                     )
-        return told
+        return sentences
 
     def missing(self) -> list[tuple[int, int]]:
         """Return (pose, mode), from 1 on, of modes below the highest line without a line."""

@@ -117,11 +117,11 @@ class Responses(Experiment):
         return out
 
     def labels(self) -> list[str]:
-        told = [
+        channels = [
             f"{o} / {i} at {f:.5g} Hz"
             for o, i, f in zip(self.outputs, self.inputs, self.f, strict=True)
         ]
-        return [f"{word}, real" for word in told] + [f"{word}, imaginary" for word in told]
+        return [f"{word}, real" for word in channels] + [f"{word}, imaginary" for word in channels]
 
     def blocks(self) -> NDArray[np.int64]:
         return np.tile(np.arange(self.size), 2)

@@ -126,18 +126,18 @@ class _ContentHash:
         self.add(function.__kwdefaults__)
         for cell in function.__closure__ or ():
             try:
-                held = cell.cell_contents
+                content = cell.cell_contents
             except ValueError:  # not yet bound
                 self.word("empty cell")
                 continue
-            self.add(held)
+            self.add(content)
         wrapped = getattr(function, "__wrapped__", None)
         if wrapped is not None:
             self.add(wrapped)
-        for name, held in sorted(vars(function).items()):
+        for name, content in sorted(vars(function).items()):
             if name != "__wrapped__":
                 self.word("attribute", name)
-                self.add_named(held, set())
+                self.add_named(content, set())
         names = _names_of(function.__code__)
         for name in sorted(names & function.__globals__.keys()):
             self.word("global", name)
@@ -170,12 +170,12 @@ class _ContentHash:
             self.add(base)
         if type(kind) is not type:
             self.add(type(kind))
-        for name, held in sorted(vars(kind).items()):
-            inner = held
-            if isinstance(held, staticmethod | classmethod):
-                inner = held.__func__
-            if isinstance(held, property):
-                inner = (held.fget, held.fset, held.fdel)
+        for name, value in sorted(vars(kind).items()):
+            inner = value
+            if isinstance(value, staticmethod | classmethod):
+                inner = value.__func__
+            if isinstance(value, property):
+                inner = (value.fget, value.fset, value.fdel)
             dunder = name.startswith("__") and not isinstance(inner, types.FunctionType)
             if not dunder and not isinstance(
                 inner, types.MemberDescriptorType | types.GetSetDescriptorType

@@ -73,13 +73,13 @@ def dataset(
     data: dict[str, Any] = {}
     for name, like in first.items():
         fill: Any = np.nan if like.dtype.kind == "f" else False if like.dtype.kind == "b" else 0
-        whole = np.full((count, *like.shape[1:]), fill, like.dtype)
+        values = np.full((count, *like.shape[1:]), fill, like.dtype)
         for index, answer in answers.items():
             start = index * chunk
-            whole[start : start + len(answer[name])] = answer[name]
+            values[start : start + len(answer[name])] = answer[name]
         attributes = {"units": UNITS[name]} if name in UNITS else {}
         own = dims_of(name, like.ndim - 1)
-        data[name] = ((*dims, *own), whole.reshape(*shape, *like.shape[1:]), attributes)
+        data[name] = ((*dims, *own), values.reshape(*shape, *like.shape[1:]), attributes)
     modes = first["omega"].shape[1] if "omega" in first else 0
     return xarray.Dataset(data, coordinates(axes, grid, modes))
 
@@ -115,9 +115,9 @@ def reduce_chunk(
             if values.dtype.kind == "b":
                 left[f"{name}_count"] = values.sum(axis=0)[None]
             continue
-        kept = ("maximum",) if name == "width" else how  # of brackets the widest, always
+        rules = ("maximum",) if name == "width" else how  # of brackets the widest, always
         for word, pick, worst in (("minimum", np.argmin, np.inf), ("maximum", np.argmax, -np.inf)):
-            if word in kept:
+            if word in rules:
                 row = pick(np.where(np.isfinite(values), values, worst), axis=0)
                 best = np.take_along_axis(values, row[None], axis=0)
                 left[f"{name}_{word}"] = best

@@ -122,8 +122,8 @@ def sensitivities(
     """
     if isinstance(parameters, str) or not all(isinstance(p, str) for p in parameters):
         raise SuppleError(f"parameters is {parameters!r:.60}: give a list of paths")
-    asked = Varied.of(robot, tuple(parameters), theta, position)
-    at = asked.configurations_at({}, 1)
+    varied = Varied.of(robot, tuple(parameters), theta, position)
+    at = varied.configurations_at({}, 1)
     found = modes(robot, **{k: v[0] for k, v in at.items()}, count=count + 2, joints=joints)
     omega = found.omega
     groups = np.split(
@@ -135,7 +135,7 @@ def sensitivities(
         if group[0] < count:
             coincident[group] = len(group) > 1
             roots.append(_Root.of(found.structure, float(omega[group].mean()), group))
-    slopes = {key: _slopes(asked, key, joints, roots, omega) for key in asked.keys}
+    slopes = {key: _slopes(varied, key, joints, roots, omega) for key in varied.keys}
     return Sensitivities(
         robot,
         np.asarray(found.theta),

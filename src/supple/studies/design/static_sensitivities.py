@@ -98,17 +98,17 @@ def static_sensitivities(
     """
     if isinstance(parameters, str) or not all(isinstance(p, str) for p in parameters):
         raise SuppleError(f"parameters is {parameters!r:.60}: give a list of paths")
-    asked = Varied.of(robot, tuple(parameters), theta, position)
+    varied = Varied.of(robot, tuple(parameters), theta, position)
     load: dict[str, Any] = {"force": force, "moment": moment, "gravity": gravity, "points": 2}
-    here = _at(asked, {}, load)
+    here = _at(varied, {}, load)
     derivatives = {}
-    for key in asked.keys:
-        value = asked.value(key)
-        moves = key in asked.coordinate_keys
+    for key in varied.keys:
+        value = varied.value(key)
+        moves = key in varied.coordinate_keys
         size = 1.0 if moves or value == 0 else abs(value)
         derivatives[key] = difference(
             key,
-            lambda changed, key=key: _at(asked, {key: changed}, load).moved,  # type: ignore[misc]
+            lambda changed, key=key: _at(varied, {key: changed}, load).moved,  # type: ignore[misc]
             value,
             size,
             lambda around: np.array([sum(x[n] * x[2] for x in around) for n in (0, 1)]),

@@ -231,8 +231,8 @@ def question(
         varied.robot_at({key: axes[key][0]})
     if not isinstance(chunk, int) or not 1 <= chunk <= 10**6:
         raise SuppleError(f"chunk is {chunk!r}: give configurations per chunk, 1 to 1000000")
-    kept = checked_reduction(reduce, edges)
-    return SweepQuestion(varied, study, dict(options), axes, sample is None, chunk, *kept)
+    reduction = checked_reduction(reduce, edges)
+    return SweepQuestion(varied, study, dict(options), axes, sample is None, chunk, *reduction)
 
 
 def _sampled_axes(
@@ -351,13 +351,13 @@ def sweep(
         if out is None:
             raise SuppleError("shard needs out=, a folder that all shards write to")
     key = one.key()
-    kept = None
+    store = None
     if out is not None:
         from ...files.chunks import Chunks
 
-        kept = Chunks(out, key, one.as_plain_data())
-    answers, stopped = _compute_missing(one, kept, shard, progress, scheduler, workers)
-    found, computed_count = _gather(one, kept, answers)
+        store = Chunks(out, key, one.as_plain_data())
+    answers, stopped = _compute_missing(one, store, shard, progress, scheduler, workers)
+    found, computed_count = _gather(one, store, answers)
     _set_units_of_slides(found, robot)
     return found.assign_attrs(
         {

@@ -407,8 +407,8 @@ class _Box:
         """Derivatives (n, rows) of some frequencies by x: differences, exact where modes meet."""
         here = omega(x)
         gaps = np.diff(here[: among[-1] + 2]) / here[1 : among[-1] + 2]
-        near = gaps[max(0, among[0] - 1) :]
-        if near.min(initial=1.0) < CLOSE_MODES:
+        gaps_around = gaps[max(0, among[0] - 1) :]
+        if gaps_around.min(initial=1.0) < CLOSE_MODES:
             wide = _Box(self.varied, self.within, self.count + NEIGHBOURS, self.joints)
             return wide.exact_slopes(x)[:, among]
         table = np.empty((self.n, len(among)))

@@ -168,9 +168,9 @@ class Varied:
             return self.position[AXES.index(rest)]
         values = [_number_at(self.robot, path) for path in tied_paths(self.robot, key)]
         if not mean and max(values) - min(values) > 1e-12 * max(map(abs, values)):
-            told = ", ".join(f"{value:g}" for value in values)
+            shown = ", ".join(f"{value:g}" for value in values)
             raise SuppleError(
-                f"'{key}' ties values that differ ({told}): give them one value first, by with_"
+                f"'{key}' ties values that differ ({shown}): give them one value first, by with_"
             )
         return values[0] if len(values) == 1 else sum(values) / len(values)
 

@@ -234,10 +234,10 @@ def _check_dask_address(address: str) -> None:
 def _wait_for_dask_workers(client: Any, address: str) -> None:
     """Wait until the cluster has a worker; say so, and give up after a while."""
     end = time.monotonic() + WORKER_TIME
-    told = False
+    has_announced = False
     while not client.nthreads():
-        if not told:
-            told = True
+        if not has_announced:
+            has_announced = True
             sys.stderr.write(
                 f"the Dask cluster at {address} has no workers yet: waiting {WORKER_TIME:g} s for "
                 f"one (`dask worker {address}`)\n"

@@ -169,11 +169,11 @@ def _within_efforts(
     slower = enough = 1.0
     for _ in range(EFFORT_ROUNDS):
         found = made(slower)
-        needed, held = efforts_used(model, found, limit, platform)
-        if held >= 1:
+        needed, static_share = efforts_used(model, found, limit, platform)
+        if static_share >= 1:
             raise SuppleError(
                 f"effort_limit cannot hold {robot.name} at rest along the move: it needs "
-                f"{held:.3g} times as much"
+                f"{static_share:.3g} times as much"
             )
         if needed <= 1 + 1e-9:
             best = found
@@ -191,7 +191,7 @@ def _within_efforts(
         if best is not None:
             slower = (too_fast + enough) / 2
         else:  # what is left beside the weight goes with the square of the speed of time
-            slower *= max(1.01, float(np.sqrt((needed - held) / (1 - held))))
+            slower *= max(1.01, float(np.sqrt((needed - static_share) / (1 - static_share))))
     if best is None:
         raise SuppleError("no move was found that keeps effort_limit: give a higher one")
     return best
@@ -213,8 +213,8 @@ def efforts_used(
     k = model.joints
     wide = [np.pad(part, ((0, 0), (0, model.size - k))) for part in (x, v, a)]
     moving = np.asarray(model.inverse_dynamics(*wide))[:, :k]
-    still = np.asarray(model.inverse_dynamics(wide[0], 0 * wide[1], 0 * wide[2]))[:, :k]
-    return float((np.abs(moving) / limit).max()), float((np.abs(still) / limit).max())
+    static_efforts = np.asarray(model.inverse_dynamics(wide[0], 0 * wide[1], 0 * wide[2]))[:, :k]
+    return float((np.abs(moving) / limit).max()), float((np.abs(static_efforts) / limit).max())
 
 
 def _slowest(name: str, limit: Any, move: Array) -> float:

@@ -179,8 +179,8 @@ class Comparison(Answer):
                 for k, name in enumerate(self.methods)
                 if k != plain and 0 < self.worst[k] < self.worst[plain]
             ]
-            told = f"The unshaped move leaves {1e3 * self.worst[plain]:.3g} mm"
-            said.append(f"{told}; {'; '.join(less)}." if less else f"{told}.")
+            sentence = f"The unshaped move leaves {1e3 * self.worst[plain]:.3g} mm"
+            said.append(f"{sentence}; {'; '.join(less)}." if less else f"{sentence}.")
         return tuple(said)
 
 
@@ -213,8 +213,9 @@ def _servo_words(servo: Any) -> str:
     if not all(hasattr(servo, key) for key in keys):
         return type(servo).__name__
     gains = [getattr(servo, key) for key in keys]
-    told = [", ".join(f"{gain:g}" for gain in np.ravel(each)) for each in gains]
-    return f"{type(servo).__name__}, position gains {told[0]}, velocity gains {told[1]}"
+    gains_listed = [", ".join(f"{gain:g}" for gain in np.ravel(each)) for each in gains]
+    position, velocity = gains_listed
+    return f"{type(servo).__name__}, position gains {position}, velocity gains {velocity}"
 
 
 @checked
@@ -417,9 +418,11 @@ def _make_comparison(
     bent = max((trial.bent for row in trials for trial in row), default=0.0)
     notes |= dict.fromkeys(note for row in trials for trial in row for note in trial.notes)
     if bent > SMALL:
-        told = f"links bend by up to {bent:.2g} (deflection over length, or rad): beyond {SMALL:g} "
+        sentence = (
+            f"links bend by up to {bent:.2g} (deflection over length, or rad): beyond {SMALL:g} "
+        )
         notes[
-            told + "the linear model of a robot without a servo is off by more than a per cent"
+            sentence + "the linear model of a robot without a servo is off by more than a per cent"
         ] = None
     omega = task.held_modes(task.end[None], task.rings[-1].stop)[0][0]
     return Comparison(

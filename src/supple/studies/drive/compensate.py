@@ -159,7 +159,7 @@ def compensate(
     before = lead.error(path)
     plain = path(lead.t)[0]
     best = Samples(lead.t, plain, names=lead.names)
-    kept = before
+    kept_correction = before
     least = float(np.linalg.norm(before, axis=1).max())
     command = lead.subtract_deviation(plain, lead.bending(None))
     for k in range(rounds):
@@ -171,13 +171,13 @@ def compensate(
         if most < least:
             best = command
             least = most
-            kept = found
+            kept_correction = found
         if k + 1 < rounds:
             smooth = lead.low_pass(found[: len(lead.t)], cutoff_hz)
             command = lead.subtract_deviation(
                 command.positions, smooth - lead.bending(smooth), -1.0
             )
-    if kept is before and least > 0:
+    if kept_correction is before and least > 0:
         warnings.warn(
             f"no correction brings the tip of {robot.name} nearer to this path: the command is the "
             f"path itself; give it more time (the lowest mode has {lead.lowest:.3g} Hz) or a "
@@ -186,7 +186,7 @@ def compensate(
             stacklevel=3,
         )
     t = np.linspace(0.0, lead.t[-1] + after, len(before))
-    return Compensation(robot, path, best, t, before, kept, cutoff_hz, rounds)
+    return Compensation(robot, path, best, t, before, kept_correction, cutoff_hz, rounds)
 
 
 def _refuse_out_of_reach(robot: Robot, path: Trajectory) -> None:

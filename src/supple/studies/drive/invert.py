@@ -279,13 +279,15 @@ def _inverted(
     zeros = [_zeros(rows, x) for x in ends]
     for found in zeros:
         size = np.abs(found)
-        still = size[np.abs(found.real) < 1e-6 * size]
-        if len(still) or (size < 1e-9).any():
-            told = ", ".join(f"{w:.4g}" for w in sorted(set(np.round(still, 6)))[:3]) or "0"
+        imaginary_zeros = size[np.abs(found.real) < 1e-6 * size]
+        if len(imaginary_zeros) or (size < 1e-9).any():
+            zeros_listed = (
+                ", ".join(f"{w:.4g}" for w in sorted(set(np.round(imaginary_zeros, 6)))[:3]) or "0"
+            )
             raise _NoInverseError(
-                f"the arm has zeros on the imaginary axis ({told} rad/s), {_zero_cause(rows.model)}"
-                ": no bounded effort makes it follow; add damping, such as supple.build(robot, "
-                "basis, damping=0.02), or shape the move instead"
+                f"the arm has zeros on the imaginary axis ({zeros_listed} rad/s), "
+                f"{_zero_cause(rows.model)}: no bounded effort makes it follow; add damping, such "
+                "as supple.build(robot, basis, damping=0.02), or shape the move instead"
             )
     decay = _slowest(zeros)
     t = _grid(path, window, decay)
@@ -323,10 +325,10 @@ def _nearest(rows: _Rows, path: Trajectory, window: tuple[float, float] | None) 
     # periods with the joints held say how long, the fastest mode with free ones how finely
     M = model.mass_matrix(rests[0][0])
     K = total_stiffness(model, rests[0][0])
-    held = np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M[k:, k:], K[k:, k:]))))
+    clamped_frequencies = np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M[k:, k:], K[k:, k:]))))
     omega = np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, K))))
     if window is None:
-        around = max(path.duration, 2 * np.pi / float(held.min()))
+        around = max(path.duration, 2 * np.pi / float(clamped_frequencies.min()))
         window = (-around, path.duration + around)
     t = nodes_of(path, _window(path, window), float(omega.max()))
 
@@ -355,8 +357,8 @@ def _nearest(rows: _Rows, path: Trajectory, window: tuple[float, float] | None) 
     bent = _largest_bending(model, q)
     if bent > SMALL:
         instead = "give the path more time, or stiffen the links"
-        told = too_large(model.robot.name, bent, instead)
-        warnings.warn(told, SmallRangeWarning, stacklevel=4)
+        sentence = too_large(model.robot.name, bent, instead)
+        warnings.warn(sentence, SmallRangeWarning, stacklevel=4)
     zeros = [_zeros(rows, x) for x in ends]
     chord = q[:, :k] + q[:, k:] @ chord_matrix(model).T
     word = rows.word
@@ -503,8 +505,8 @@ class _Rows:
         """(2m, 2m): the elastic rows linearised at rest."""
         m = self.count
         y = rest[None, 2 * self.count :]
-        still = np.zeros_like(y)
-        J: Array = self.rate(rest[None, : 2 * m], y, still, still)[1][0]
+        zeros = np.zeros_like(y)
+        J: Array = self.rate(rest[None, : 2 * m], y, zeros, zeros)[1][0]
         return J
 
     def solve(self, path: Trajectory, t: Array, ends: list[Array], slower: bool) -> Array:
@@ -517,8 +519,8 @@ class _Rows:
         fastest = 0.0
         for rest, half in zip(ends, ("lhp", "rhp"), strict=True):
             slopes = self.slopes(rest)
-            _, Z, kept = schur(slopes.T, sort=half)
-            guards.append(Z[:, :kept].T)
+            _, Z, stable_count = schur(slopes.T, sort=half)
+            guards.append(Z[:, :stable_count].T)
             fastest = max(fastest, float(np.abs(np.linalg.eigvals(slopes)).max()))
         if sum(map(len, guards)) != m2:
             raise _NoInverseError(
@@ -701,12 +703,12 @@ def _thinned(t: Array, path: Trajectory, step: float) -> Array:
 
 def _too_fast(met: float, duration: float) -> _NoInverseError:
     """The refusal of a path of which a part of its speed was met."""
-    told = f"not even {SLOWEST_SPEED:g} of this speed was met"
+    sentence = f"not even {SLOWEST_SPEED:g} of this speed was met"
     if met > 0:
-        told = f"{met:.2f} of this speed was met, that is a duration of {duration / met:.3g} s"
+        sentence = f"{met:.2f} of this speed was met, that is a duration of {duration / met:.3g} s"
     return _NoInverseError(
         "the inversion was not found: the path is too fast for this arm; give it more time "
-        f"({told})"
+        f"({sentence})"
     )
 
 
@@ -748,8 +750,8 @@ class _TipRows(_Rows):
         moving = ca.vertcat(rate, x[m:])
         _, bias = jacobian(here, moving)
         acceleration = ca.mtimes(inverse, pdd - bias - ca.mtimes(Jq[:, k:], a))
-        whole = ca.vertcat(acceleration, a)
-        G = model.functions.expression("inverse_dynamics")(here, moving, whole)[k:]
+        rows = ca.vertcat(acceleration, a)
+        G = model.functions.expression("inverse_dynamics")(here, moving, rows)[k:]
         given = [x, a, theta, pd, pdd]
         # theta changes with eta: dG/dx in all = G_x + G_theta theta_x, theta_x = -J_r^-1 J_f
         by_theta = ca.mtimes(ca.jacobian(G, theta), -ca.mtimes(inverse, Jq[:, k:]))
@@ -757,7 +759,7 @@ class _TipRows(_Rows):
         dense = [ca.densify(G), ca.densify(ca.jacobian(G, a))]
         self._force = Evaluator(ca.Function("G", given, ca.cse(dense)))
         self._slope = Evaluator(ca.Function("Gx", given, ca.cse([ca.densify(total)])))
-        motion = [ca.densify(moving), ca.densify(whole)]
+        motion = [ca.densify(moving), ca.densify(rows)]
         self._motion = Evaluator(ca.Function("motion", given, ca.cse(motion)))
         found = [ca.densify(place), ca.densify(J[:, :k])]
         self._tip = Evaluator(ca.Function("tip", [q], ca.cse(found)))
@@ -766,9 +768,9 @@ class _TipRows(_Rows):
         """Joint coordinates that put the rigid arm's tip at a place."""
         from ..kinematics.inverse import inverse
 
-        whole = np.zeros(3)
-        whole[: len(place)] = place
-        found = inverse(self.model.robot, whole)
+        joints = np.zeros(3)
+        joints[: len(place)] = place
+        found = inverse(self.model.robot, joints)
         if not found.reached:
             raise SuppleError(
                 f"the path begins at {place.round(4).tolist()} m, which the tip of "

@@ -142,19 +142,19 @@ def jerk_limited(
         "max_jerk": _each("jerk_limit", jerk_limit, a.size),
     }
     moving = np.abs(b - a) > 1e-150  # a straight line: every limit as a limit of s, from 0 to 1
-    asked = ruckig.InputParameter(1)
-    asked.current_position = [0.0]
-    asked.target_position = [1.0]
+    ruckig_input = ruckig.InputParameter(1)
+    ruckig_input.current_position = [0.0]
+    ruckig_input.target_position = [1.0]
     for name, limit in limits.items():
-        setattr(asked, name, [float((limit[moving] / np.abs(b - a)[moving]).min())])
-    asked.minimum_duration = duration
+        setattr(ruckig_input, name, [float((limit[moving] / np.abs(b - a)[moving]).min())])
+    ruckig_input.minimum_duration = duration
     found = ruckig.Trajectory(1)
     try:
-        told = ruckig.Ruckig(1).calculate(asked, found)
+        ruckig_result = ruckig.Ruckig(1).calculate(ruckig_input, found)
     except ruckig.RuckigError as error:
         raise SuppleError(f"no such move: {' '.join(str(error).split())}") from None
-    if told not in (ruckig.Result.Working, ruckig.Result.Finished):
-        raise SuppleError(f"no such move was found ({told.name}): give other limits")
+    if ruckig_result not in (ruckig.Result.Working, ruckig.Result.Finished):
+        raise SuppleError(f"no such move was found ({ruckig_result.name}): give other limits")
     if duration is not None and duration < found.duration * (1 - 1e-9):
         raise SuppleError(
             f"duration is {duration:.4g} s: the limits allow no move faster than "
@@ -375,12 +375,12 @@ def effort_limited(
     effort = _each("effort_limit", own if effort_limit is None else effort_limit, n)
     knots, points = _line(model, trajectory, rate)
     line = _spline(knots, points)
-    held = np.abs(_unbent(model, line(knots), 0 * points, 0 * points)) / effort
-    if held.max() >= 1:
-        worst = np.unravel_index(np.argmax(held), held.shape)
+    static_shares = np.abs(_unbent(model, line(knots), 0 * points, 0 * points)) / effort
+    if static_shares.max() >= 1:
+        worst = np.unravel_index(np.argmax(static_shares), static_shares.shape)
         raise SuppleError(
             f"effort_limit cannot hold the arm at {np.round(points[worst[0]], 4).tolist()}: joint "
-            f"{worst[1] + 1} needs {held.max():.3g} times as much"
+            f"{worst[1] + 1} needs {static_shares.max():.3g} times as much"
         )
     bounds = {
         "speed": None if speed_limit is None else _each("speed_limit", speed_limit, n),

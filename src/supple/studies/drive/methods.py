@@ -150,10 +150,10 @@ class Task:
 
     def _check_given_move(self, given: Trajectory | str) -> Trajectory:
         """A move made elsewhere, if it goes where this one does."""
-        told = f"method {given if isinstance(given, str) else type(given).__name__:.60}"
-        found = trajectory_for(self.robot, given, name=told, leads="coordinates")
+        label = f"method {given if isinstance(given, str) else type(given).__name__:.60}"
+        found = trajectory_for(self.robot, given, name=label, leads="coordinates")
         if found.periodic:
-            raise SuppleError(f"{told} repeats: give a Trajectory that ends")
+            raise SuppleError(f"{label} repeats: give a Trajectory that ends")
         travel = np.abs(self.end - self.start).max()
         names = coordinate_names(self.robot)
         begins, ends = given.goals() if found is given else found.goals()
@@ -166,7 +166,7 @@ class Task:
             if abs(there[j] - np.degrees(wanted[j])) <= 1e-3 * abs(there[j]):
                 hint = f"; it seems to be in degrees: write '{names[j]} [deg]' in its header"
             raise SuppleError(
-                f"{told} {word} at {there[j]:.6g} in {names[j]}, the move to compare at "
+                f"{label} {word} at {there[j]:.6g} in {names[j]}, the move to compare at "
                 f"{wanted[j]:.6g}: give one from start to end{hint}"
             )
         return found

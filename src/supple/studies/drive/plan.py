@@ -294,8 +294,8 @@ def _limit(name: str, given: Any, model: Model, own: str) -> Array:
         return np.array([np.inf if value is None else float(value) for value in found])
     limit = np.asarray(given, float)
     if limit.shape not in ((), (k,)) or not (limit > LEAST_LIMIT).all():
-        told = f"{name} is {brief(given)}"
-        raise SuppleError(f"{told}: give a positive value, or one for each of {k}")
+        sentence = f"{name} is {brief(given)}"
+        raise SuppleError(f"{sentence}: give a positive value, or one for each of {k}")
     return np.broadcast_to(limit, (k,)).astype(float)
 
 
@@ -483,8 +483,10 @@ class _Planner:
         if not isinstance(functions, ClosedFunctions):
             return np.zeros((len(q), 0))
         branch = architecture_of(self.model.robot).branch(q[:, : self.model.joints])
-        kept = branch.x.shape[1] > 0 and branch.reached == len(q)
-        return functions.followers(q, functions.loops.unbent_dependent(branch.x) if kept else None)
+        is_assembled = branch.x.shape[1] > 0 and branch.reached == len(q)
+        return functions.followers(
+            q, functions.loops.unbent_dependent(branch.x) if is_assembled else None
+        )
 
     def _choose_grid(self, duration: float) -> _Grid:
         """Pieces of states and of efforts from the frequencies of the Model.
@@ -1002,12 +1004,12 @@ class _Planner:
 
     def _limited_words(self) -> str:
         """Which kinds of limits were given, in brackets."""
-        kept = [
+        limits_given = [
             word
             for word, limit in self.limits.items()
             if limit is not None and np.isfinite(np.asarray(limit, float)).any()
         ]
-        return f" ({', '.join(kept)})" if kept else ""
+        return f" ({', '.join(limits_given)})" if limits_given else ""
 
     def _refusal(self, failed: Solution) -> SuppleError:
         """What to raise where no move was found: what is furthest beyond its limit without one."""
@@ -1306,6 +1308,6 @@ class _BySplines:
                     return again
             return programme
         free = self._programme(4 * first, planner.move_limits.without())
-        kept = self._search(free, False)
-        used = self._usage(free) if kept else None
+        succeeded = self._search(free, False)
+        used = self._usage(free) if succeeded else None
         raise planner.refusal(used, "no motion near a straight one", 4 * first)

@@ -102,8 +102,8 @@ def closed_loop_poles(model: Any, controller: Controller, poses: Array) -> NDArr
     k = model.joints
     q, qd = (model.functions.symbol(word, n) for word in ("q", "qd"))
     r = model.functions.symbol("r", k)
-    still = ca.DM.zeros(k)
-    tau = controller.effort(model, q, qd, ReferenceMotion(r, still, still))
+    zero_rates = ca.DM.zeros(k)
+    tau = controller.effort(model, q, qd, ReferenceMotion(r, zero_rates, zero_rates))
     slopes = [ca.densify(ca.jacobian(tau, x)) for x in (q, qd)]
     law = Evaluator(ca.Function("slopes", [q, qd, r], slopes))
     zero = np.zeros(n)

@@ -162,10 +162,11 @@ def settled(
     if command.periodic:
         raise SuppleError("trajectory repeats: give one that begins and ends at rest")
     found = correction(robot, command, band, rounds, elements)
-    told = [said for said in raising(command, found) if said[0] > raised]
-    if told:
+    raised_values = [said for said in raising(command, found) if said[0] > raised]
+    if raised_values:
+        quantities = " and ".join(said for _, said in raised_values)
         warnings.warn(
-            f"the correction raises the largest {' and '.join(said for _, said in told)} of the "
+            f"the correction raises the largest {quantities} of the "
             f"command (more than {raised:g} times): shape it first, by supple.scheduled, or give "
             "it more time",
             CorrectionWarning,
@@ -361,13 +362,13 @@ class _Task:
             acc = np.linalg.solve(A[k], F[k] - C[k] @ v - K[k] @ y)
             y = y + h**2 / 4 * acc
             v = v + h / 2 * acc
-        still = factor * self.rest.K[1]
+        stiffness = factor * self.rest.K[1]
         M = self.rest.M[1]
-        y[:, 0] -= np.linalg.solve(still, self.rest.F[1])
-        w2, V = eigh((still + still.T) / 2, M)
+        y[:, 0] -= np.linalg.solve(stiffness, self.rest.F[1])
+        w2, V = eigh((stiffness + stiffness.T) / 2, M)
         w = np.sqrt(np.abs(w2))
-        kept = w <= self.heard
-        V = V[:, kept]
-        w = w[kept]
+        is_heard = w <= self.heard
+        V = V[:, is_heard]
+        w = w[is_heard]
         size = np.linalg.norm(self.rest.tip[1, :3] @ V, axis=0)[:, None]
         return np.concatenate([size * (V.T @ M @ y), size / w[:, None] * (V.T @ M @ v)])

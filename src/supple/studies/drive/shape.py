@@ -149,20 +149,20 @@ def without_stubs(move: Samples) -> Samples:
     closest = SAME_TIME_FRACTION * typical_gap(move.t)
     if not (np.diff(move.t) < closest).any():
         return move
-    kept = [0]
+    rows_left = [0]
     for index, time in enumerate(move.t[1:-1].tolist(), start=1):
-        if time - move.t[kept[-1]] >= closest:
-            kept.append(index)
+        if time - move.t[rows_left[-1]] >= closest:
+            rows_left.append(index)
     last = len(move.t) - 1
-    if len(kept) > 1 and move.t[last] - move.t[kept[-1]] < closest:
-        kept.pop()
-    kept.append(last)
+    if len(rows_left) > 1 and move.t[last] - move.t[rows_left[-1]] < closest:
+        rows_left.pop()
+    rows_left.append(last)
     velocities = move.velocities
     return replace(
         move,
-        t=move.t[kept],
-        positions=move.positions[kept],
-        velocities=None if velocities is None else velocities[kept],
+        t=move.t[rows_left],
+        positions=move.positions[rows_left],
+        velocities=None if velocities is None else velocities[rows_left],
     )
 
 

@@ -167,10 +167,10 @@ class MotionForces:
         self.model = model
         functions = model.functions
         self.loops = functions if isinstance(functions, ClosedFunctions) else None
-        near = self.loops is not None
-        self._value = functions.evaluator("inverse_dynamics", near=near)
+        needs_guess = self.loops is not None
+        self._value = functions.evaluator("inverse_dynamics", near=needs_guess)
         if "slopes" in functions.names:
-            self._slopes: Any = functions.evaluator("slopes", near=near)
+            self._slopes: Any = functions.evaluator("slopes", near=needs_guess)
             self._outputs = (6, 0, 1, 2)
         else:
 
@@ -180,8 +180,8 @@ class MotionForces:
                 kind: Any = ca.SX if force.is_a("SXFunction") else ca.MX
                 x = [kind.sym("x", force.numel_in(i)) for i in range(force.n_in())]
                 outputs = [force(*x), slope(force, 0)(*x), slope(force, 1)(*x), mass(x[0], *x[3:])]
-                made = ca.Function("forces", x, [ca.densify(part) for part in outputs])
-                return Evaluator(made, (1, 2, 3))
+                function = ca.Function("forces", x, [ca.densify(part) for part in outputs])
+                return Evaluator(function, (1, 2, 3))
 
             self._slopes = functions.cached("slopes of forces", make)
             self._outputs = (0, 1, 2, 3)
@@ -367,8 +367,8 @@ class SplineProgramme:
         """Let the move end beside rest by so much, q and dq/ds (2, n)."""
         end = np.array([1.0])
         rows = np.stack([self.basis.at(end, order)[0, -FIXED:] for order in range(3)])
-        beside = np.linalg.solve(rows, np.stack([error[0], error[1], 0 * error[0]]))
-        self.y[-FIXED:] = (self.ends[1] + beside) @ self.to_modes.T
+        coefficients = np.linalg.solve(rows, np.stack([error[0], error[1], 0 * error[0]]))
+        self.y[-FIXED:] = (self.ends[1] + coefficients) @ self.to_modes.T
 
     def settle(self) -> bool:
         """Satisfy the equations by the least change of the motion; whether that was found."""

@@ -99,19 +99,19 @@ def forward(
     >>> supple.forward(robot, [0, 0.785, 0.785]).position.round(3)
     array([2.562, 2.56 , 0.   ])
     """
-    asked = where(robot, theta, position)
-    structure = structure_of(robot, asked.at)
+    configuration = where(robot, theta, position)
+    structure = structure_of(robot, configuration.at)
     tip = structure.tip
     p = structure.p[:, tip] + structure.L[:, tip, None] * structure.R[:, tip, :, 0]
     R = structure.R[:, tip] @ structure.segments[tip].R_LS.T
-    place = asked.fill_batch(p)
-    axes = asked.fill_batch(R)
-    valid = asked.take(asked.good)
-    reason = asked.take(asked.reason)
+    place = configuration.fill_batch(p)
+    axes = configuration.fill_batch(R)
+    valid = configuration.take(configuration.good)
+    reason = configuration.take(configuration.reason)
     if sag:
         bent = statics(robot, theta, position=position)
         place = place + bent.tip_displacement
         axes = vector_rotation(bent.tip_rotation) @ axes
         valid = bent.valid
         reason = bent.reason
-    return Pose(robot, asked.take(asked.theta), place, axes, sag, valid, reason)
+    return Pose(robot, configuration.take(configuration.theta), place, axes, sag, valid, reason)

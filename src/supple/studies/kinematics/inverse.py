@@ -178,8 +178,8 @@ def inverse(
     for b, p in enumerate(P):
         one = solved.get(b, none)
         error = max(one.position_error, one.rotation_error)
-        asked = (robot, p, None if R is None else R[b])
-        found.append(JointSolutions(*asked, error=error, **one._asdict(), reason=reason[b]))
+        question = (robot, p, None if R is None else R[b])
+        found.append(JointSolutions(*question, error=error, **one._asdict(), reason=reason[b]))
     return found[0] if single else found
 
 

@@ -63,8 +63,8 @@ def fields(run: Response | PathResponse, samples: int = 400, points: int = 13) -
     if isinstance(run, PathResponse):
         return path_fields(run, samples, points)
     keep = _evenly_chosen(len(run.t), samples)
-    near = None if run.near is None else run.near[keep]
-    return _fields_of_model(run.model, run.t[keep], run.q[keep], points, near)
+    guess = None if run.near is None else run.near[keep]
+    return _fields_of_model(run.model, run.t[keep], run.q[keep], points, guess)
 
 
 def _evenly_chosen(count: int, samples: int) -> NDArray[np.intp]:
@@ -185,8 +185,8 @@ def _fields_of_path_model(
     def drawn(elastic: Array) -> Fields:
         motion = (prescribed, prescribed, prescribed)
         q = model.states(motion, (elastic, elastic, elastic))[0]
-        near = model.dependent_guess(prescribed, q)
-        return _fields_of_model(model.model, t, q, points, near)
+        guess = model.dependent_guess(prescribed, q)
+        return _fields_of_model(model.model, t, q, points, guess)
 
     straight = drawn(0 * y)
     return about(drawn(y), straight)

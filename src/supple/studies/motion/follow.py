@@ -184,22 +184,22 @@ def follow(
     steps = count_of(total, dt, 1e8, span, "give a shorter time, or longer steps")
     afford(span, 8e-8 * steps * model.size, 0.0, "give a shorter time, or longer steps")
     t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
-    led = assembled_path(model.robot, path)
+    prescribed = assembled_path(model.robot, path)
     pushed = None
     if linearised is not None:
-        led = _swung(linearised, led, total, start) or led
+        prescribed = _swung(linearised, prescribed, total, start) or prescribed
         pushed = _tip_wrench(linearised, path, process, total)
-    along = EquationsAlongPath(model, led, total, law, pushed)
+    along = EquationsAlongPath(model, prescribed, total, law, pushed)
     found = _Run(along, path, t, start, periods).run_within_bounds(scheme, step)
     if not found.small:
-        told = too_large(found.robot.name, found.largest, INSTEAD)
-        warnings.warn(told, SmallRangeWarning, stacklevel=2)
+        sentence = too_large(found.robot.name, found.largest, INSTEAD)
+        warnings.warn(sentence, SmallRangeWarning, stacklevel=2)
     if named and linearised is not None:
-        states = linearised.states(led(t), (found.y, found.yd, found.ydd))
+        states = linearised.states(prescribed(t), (found.y, found.yd, found.ydd))
         # a constant wrench is among the loads of the Model already
         load = np.zeros((len(t), 6)) if pushed is None else pushed.wrench(t)
-        near = linearised.dependent_guess(found.led, states[0])
-        measured = read_outputs(linearised.model, named, t, states, load, near)
+        guess = linearised.dependent_guess(found.led, states[0])
+        measured = read_outputs(linearised.model, named, t, states, load, guess)
         return replace(found, outputs=measured)
     return found
 
@@ -428,8 +428,8 @@ class _Run:
         """Elastic coordinates at the start: the sag under gravity, or none."""
         if self.begin == "rest":
             return np.zeros(self.along.size)
-        still = self._still()
-        return solver(still.K)(0, still.F[0])
+        at_rest = self._still()
+        return solver(at_rest.K)(0, at_rest.F[0])
 
     def _state(self, h: float) -> Array:
         """(2N,) y and y' at the start; of a motion that repeats, x = Phi x + g over a period."""
@@ -446,7 +446,7 @@ class _Run:
         t = self.t
         x, v, a = self.along.path(t)
         k = self.path(0.0)[0].size
-        beside = x.shape[1] - k - len(model.loose)
+        dependent_count = x.shape[1] - k - len(model.loose)
         tips = []
         efforts = []
         many = max(8, 1_000_000 // max(1, self.along.size**2))
@@ -482,6 +482,6 @@ class _Run:
             max(bent),
             step,
             self.along.law,
-            passive=x[:, k + beside :],
-            beside=x[:, k : k + beside],
+            passive=x[:, k + dependent_count :],
+            beside=x[:, k : k + dependent_count],
         )

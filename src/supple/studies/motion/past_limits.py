@@ -41,10 +41,14 @@ def limits_told(found: Response) -> Response:
     And one where a mechanism bends further than its linear beams can be trusted with; arms and
     Deltas, whose papers go there, are told by `follow`.
     """
-    led = architecture_of(found.model.robot).asked_by == "theta"
-    if led and found.model.functions.needs and (most := largest_deflection_ratio(found)) > SMALL:
-        told = too_large(found.model.robot.name, most, "stiffen the links, or drive slower")
-        warnings.warn(told, SmallRangeWarning, stacklevel=4)
+    by_joints = architecture_of(found.model.robot).asked_by == "theta"
+    if (
+        by_joints
+        and found.model.functions.needs
+        and (most := largest_deflection_ratio(found)) > SMALL
+    ):
+        warning = too_large(found.model.robot.name, most, "stiffen the links, or drive slower")
+        warnings.warn(warning, SmallRangeWarning, stacklevel=4)
     joints = found.model.joints
     for sentence in past_limits(found.model.robot, found.t, found.tau, found.qd[:, :joints]):
         warnings.warn(sentence, SimulationWarning, stacklevel=4)
@@ -58,7 +62,7 @@ def past_limits(
 
     t (T,), tau and thetad (T, motors); limits are on the joint side.
     """
-    told = []
+    sentences = []
     for k, drive in enumerate(architecture_of(robot).drives):
         units = ("N", "m/s") if drive.slides else ("N m", "rad/s")
         cases = (
@@ -72,9 +76,9 @@ def past_limits(
             most = float(size.max())
             first = float(t[over.argmax()])
             keeps = "; a controller in supple.Sampled keeps it" if word == "effort" else ""
-            told.append(
+            sentences.append(
                 f"the {word} of joint {drive.name} reaches {most:.4g}, its {word}_limit is "
                 f"{limit:g} {unit}: passed from t = {first:.4g} s, by up to {most - limit:.3g} "
                 f"{unit} ({most / limit - 1:.1%}){keeps}"
             )
-    return told
+    return sentences

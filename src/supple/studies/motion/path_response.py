@@ -117,9 +117,9 @@ class PathResponse(Answer):
     def damping_ratios(self) -> Array:
         """Damping ratios of the robot's modes at the start, ascending, motors on the path."""
         x = self.led[:1]
-        still = self.model.matrices(x, 0 * x, 0 * x)
-        C = still.C[0] if self.law is None else (still.C + self.law(still.M))[0]
-        periods2, Psi = elastic_modes(still.M[0], self.model.elastic(x[0]))
+        at_rest = self.model.matrices(x, 0 * x, 0 * x)
+        C = at_rest.C[0] if self.law is None else (at_rest.C + self.law(at_rest.M))[0]
+        periods2, Psi = elastic_modes(at_rest.M[0], self.model.elastic(x[0]))
         used = periods2 > 1e-14 * periods2.max(initial=0.0)
         lost = np.einsum("ij,ik,kj->j", Psi, C, Psi)[used]
         return np.asarray((lost / (2 * np.sqrt(periods2[used])))[::-1])
@@ -171,11 +171,11 @@ class PathResponse(Answer):
             prescribed = (self.led, *self.path(self.t)[1:])
             return self.model.displaced(link, fraction, prescribed, self.y)[:, :3]
         motion = (self.led, 0 * self.led, 0 * self.led)
-        still = np.zeros_like(self.y)
-        bent = linearised.states(motion, (self.y, still, still))[0]
-        rigid = linearised.states(motion, (still, still, still))[0]
-        near = linearised.dependent_guess(self.led, bent)
-        return displacement_from_rigid(linearised.model, link, fraction, (bent, rigid), near)
+        unbent = np.zeros_like(self.y)
+        bent = linearised.states(motion, (self.y, unbent, unbent))[0]
+        rigid = linearised.states(motion, (unbent, unbent, unbent))[0]
+        guess = linearised.dependent_guess(self.led, bent)
+        return displacement_from_rigid(linearised.model, link, fraction, (bent, rigid), guess)
 
 
 def apply_field(field: Array, y: Array) -> Array:

@@ -203,15 +203,15 @@ def displacement_from_rigid(
     states: q as the robot bends, and of the rigid motion, (n, N) each.
     """
     bent, rigid = states
-    still = np.zeros_like(bent)
+    unbent = np.zeros_like(bent)
     load = np.zeros((len(bent), 6))
     t = np.arange(float(len(bent)))
-    asked = {"place": Place(link, fraction), "axes": EndFrame(link)}
-    here = read_outputs(model, asked, t, (bent, still, still), load, near)
+    outputs = {"place": Place(link, fraction), "axes": EndFrame(link)}
+    here = read_outputs(model, outputs, t, (bent, unbent, unbent), load, near)
     if near is not None:  # what loops determine is elsewhere in the rigid robot, on the same branch
         loops: Any = model.functions
         near = loops.followers(rigid, near)
-    there = read_outputs(model, asked, t, (rigid, still, still), load, near)
+    there = read_outputs(model, outputs, t, (rigid, unbent, unbent), load, near)
     axes = there["axes"].reshape(-1, 3, 3)
     return np.asarray(np.einsum("tab,ta->tb", axes, here["place"] - there["place"]))
 

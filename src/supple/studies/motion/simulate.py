@@ -492,8 +492,8 @@ def _timing(
             f"{duration:g} s in steps of {step:g} s are more than {MOST_STEPS:g} steps: give a "
             "longer step"
         )
-    told = f"a run of {duration:g} s every {dt:g} s"
-    afford(told, 1e-7 * duration / dt * model.size, 0.0, "give a shorter time, or a longer dt")
+    foreseen = f"a run of {duration:g} s every {dt:g} s"
+    afford(foreseen, 1e-7 * duration / dt * model.size, 0.0, "give a shorter time, or a longer dt")
     return duration, dt
 
 
@@ -597,35 +597,37 @@ def _collect(
     plan: RunPlan, chunks: Iterator[Chunk], x0: Array, limits: bool, progress: bool | None
 ) -> tuple[Array, Array | None, str]:
     """All states until the end, a fault or Ctrl-C, efforts applied, and why it ended early."""
-    kept = [x0[None]]
+    states_kept = [x0[None]]
     applied = []
     message = ""
     last: Array | None = None
     try:
         for chunk in with_progress(chunks, plan.grid, progress):
-            good, message = _cut_at_fault(plan, chunk.place, chunk.states, kept[-1][-1], limits)
-            kept.append(good)
+            good, message = _cut_at_fault(
+                plan, chunk.place, chunk.states, states_kept[-1][-1], limits
+            )
+            states_kept.append(good)
             if chunk.tau is not None:
                 applied.append(chunk.tau[: len(good)])
                 last = chunk.last
             if message:
                 break
     except KeyboardInterrupt:
-        message = f"stopped by the user at t = {plan.grid[sum(map(len, kept)) - 1]:g} s"
+        message = f"stopped by the user at t = {plan.grid[sum(map(len, states_kept)) - 1]:g} s"
     except SuppleError as problem:
-        if sum(map(len, kept)) == 1:
+        if sum(map(len, states_kept)) == 1:
             raise
         message = str(problem)
     except StoppedError:
-        reason = _reason(plan.model, kept[-1][-1])
-        at = plan.grid[sum(map(len, kept)) - 1]
+        reason = _reason(plan.model, states_kept[-1][-1])
+        at = plan.grid[sum(map(len, states_kept)) - 1]
         message = f"the integrator gave up after t = {at:g} s: {reason}"
     if message:
         warnings.warn(message, SimulationWarning, stacklevel=4)
     if isinstance(plan.tau, Feedback) and last is None:  # not one step was made
         last = np.full(plan.model.joints, np.nan)
     tau = None if last is None else np.concatenate([*applied, last[None]])
-    return np.concatenate(kept), tau, message
+    return np.concatenate(states_kept), tau, message
 
 
 def _cut_at_fault(
@@ -656,8 +658,8 @@ def _sound(plan: RunPlan, place: int, states: Array, before: Array) -> tuple[Arr
     with np.errstate(invalid="ignore"):
         bad = np.asarray(~(np.abs(states[:, : 2 * n]) < HUGE).all(axis=1))
     if not plan.model.reading.keeps_definite:
-        whole = states[~bad]
-        lowest = np.linalg.eigvalsh(plan.model.mass_matrix(whole[:, :n]))[:, 0]
+        finite_states = states[~bad]
+        lowest = np.linalg.eigvalsh(plan.model.mass_matrix(finite_states[:, :n]))[:, 0]
         bad[np.flatnonzero(~bad)[lowest <= 0]] = True
     beyond = _slid_off(plan.model, states)
     if beyond is not None and not bad[: beyond[0] + 1].any():
@@ -721,15 +723,15 @@ def _response(
     roots = columns.where("root")
     dependent = columns.dependent
     beta = states[:, roots] if len(roots) else None
-    near = states[:, dependent] if len(dependent) else None
+    guess = states[:, dependent] if len(dependent) else None
     if applied is not None:
         tau = applied
     elif isinstance(plan.controller, StatefulController):
         wanted = np.split(plan.tau.value(t + 1e-12 * t[-1], 0), 3, axis=1)  # type: ignore[union-attr]
-        tau = plan.controller.efforts_along(plan.model, (q, qd, z), wanted, near)
+        tau = plan.controller.efforts_along(plan.model, (q, qd, z), wanted, guess)
     elif plan.controller is not None:
         wanted = np.split(plan.tau.value(t + 1e-12 * t[-1], 0), 3, axis=1)  # type: ignore[union-attr]
-        tau = plan.controller.efforts(plan.model, (q, qd), wanted, near)
+        tau = plan.controller.efforts(plan.model, (q, qd), wanted, guess)
     else:
         assert isinstance(plan.tau, Input)
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
@@ -745,6 +747,6 @@ def _response(
         message,
         beta,
         step=step if math.isfinite(step) else None,
-        near=near,
+        near=guess,
         notes=notes,
     )

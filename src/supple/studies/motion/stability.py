@@ -168,9 +168,9 @@ class Stability(Answer):
         """Whether the motion is stable, in one sentence."""
         time = f"{self.t[-1] - self.t[0]:.3g} s"
         if self.stable:
-            kept = "dies out" if self.growth < DIES else "does not build up"
+            ending = "dies out" if self.growth < DIES else "does not build up"
             return (
-                f"Stable: free vibration {kept} along this motion; its action E/omega changes at "
+                f"Stable: free vibration {ending} along this motion; its action E/omega changes at "
                 f"most {self.growth:.3g} times in {time}."
             )
         return (
@@ -418,12 +418,12 @@ def _action_growth(system: Flexible, path: Trajectory) -> float:
         shapes = found.shapes / np.sqrt(np.einsum("ij,ik,kj->j", found.shapes, mass, found.shapes))
         to_modes = np.linalg.inv(shapes)
         root = np.sqrt(found.omega)[:, None]
-        whole = np.zeros((2 * m, 2 * m))
-        whole[:m, :m] = root * to_modes
-        whole[m:, m:] = to_modes / root
-        scales.append(whole)
-    carried = scales[1] @ X @ np.linalg.inv(scales[0])
-    return float(np.linalg.norm(carried, 2) ** 2)
+        matrix = np.zeros((2 * m, 2 * m))
+        matrix[:m, :m] = root * to_modes
+        matrix[m:, m:] = to_modes / root
+        scales.append(matrix)
+    mapped = scales[1] @ X @ np.linalg.inv(scales[0])
+    return float(np.linalg.norm(mapped, 2) ** 2)
 
 
 def lyapunov_rates(system: Flexible, run: Response) -> tuple[Array, Array, Array]:

@@ -154,8 +154,8 @@ class StateSpace(Answer):
                 G[k] = self.C @ np.linalg.solve(z * eye - self.A, self.B) + self.D
             except np.linalg.LinAlgError:
                 at = np.ravel(np.asarray(s, complex))[k]
-                told = f"s = {at:g} is a pole of this system, where G is not finite"
-                raise SuppleError(f"{told}: ask beside it, or give the robot damping") from None
+                sentence = f"s = {at:g} is a pole of this system, where G is not finite"
+                raise SuppleError(f"{sentence}: ask beside it, or give the robot damping") from None
         return G if np.ndim(s) else G[0]
 
     def transfer_function(self, output: int = 0, effort: int = 0) -> tuple[Array, Array]:

@@ -149,13 +149,13 @@ def characteristic(
     >>> found.matrix(30.0).shape
     (18, 18)
     """
-    asked = where(robot, theta)
-    if not asked.single:
+    configuration = where(robot, theta)
+    if not configuration.single:
         raise SuppleError("a characteristic matrix is of one configuration: give theta (joints,)")
-    structure = structure_of(robot, asked.at)
+    structure = structure_of(robot, configuration.at)
     _check_structure(structure)
     omega = modes(robot, theta, count).omega
-    return Characteristic(robot, asked.theta[0], omega, structure)
+    return Characteristic(robot, configuration.theta[0], omega, structure)
 
 
 def omega_lim(beam: Beam) -> float:

@@ -141,15 +141,15 @@ def element_modes_everywhere(
     if len(each) != len(structure.segments):
         raise SuppleError(f"{len(each)} numbers of elements: give one, or one for each segment")
     size = 3.0 * sum(max(0, k) for k in each)  # full matrices: 3,600 took 0.9 GB and 16 s
-    told = f"modes by {sum(each):,} elements on {len(each)} links"
-    afford(told, 7e-8 * size**2, 3e-10 * size**3, "give fewer elements")
+    work = f"modes by {sum(each):,} elements on {len(each)} links"
+    afford(work, 7e-8 * size**2, 3e-10 * size**3, "give fewer elements")
     found: list[ElementModes] = []
-    asked = range(structure.size) if rows is None else rows
+    configurations = range(structure.size) if rows is None else rows
     # One pose's root of the mass has a few more rows than columns: about 6 for each element
     entries = (2 * size + 1) ** 2
     poses_at_once = max(1, min(MAX_POSES_AT_ONCE, int(MAX_ENTRIES_AT_ONCE / entries)))
-    for first in range(0, len(asked), poses_at_once):
-        some = asked[first : first + poses_at_once]
+    for first in range(0, len(configurations), poses_at_once):
+        some = configurations[first : first + poses_at_once]
         same = bool((structure.L[some] == structure.L[some[0]]).all())
         for part in [some] if same else [[row] for row in some]:
             links = [

@@ -84,7 +84,7 @@ def system_of(structure: Structure, top: float) -> FrequencySystem:
         for segment, L in zip(structure.segments, structure.L[0], strict=True)
     )
     size = 6 * sum(len(each.x) for each in pieces)
-    asked = f"a frequency response up to {top / (2 * math.pi):.4g} Hz"
-    afford(asked, 64e-9 * size**2, 3e-10 * size**3, "ask for lower frequencies")
+    question = f"a frequency response up to {top / (2 * math.pi):.4g} Hz"
+    afford(question, 64e-9 * size**2, 3e-10 * size**3, "ask for lower frequencies")
     z = coordinates(structure, [each.ends for each in pieces], motors=True)
     return FrequencySystem(structure, z, pieces, top)

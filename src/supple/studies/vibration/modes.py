@@ -165,10 +165,10 @@ class Modes(Natural, Answer):
     def at_zero(self, option: str = "gravity=True") -> str:
         """Say how many modes of one configuration are at zero, and which option holds them."""
         zero = int(self.rigid_modes)
-        told = f"{zero} rigid-body mode{'s' * (zero != 1)} at zero"
+        shown = f"{zero} rigid-body mode{'s' * (zero != 1)} at zero"
         if self.rests or self.joints != "locked" or not any(self.robot.gravity):
-            return told
-        return f"{told}, which the weight may hold: {option} lists what hangs and swings"
+            return shown
+        return f"{shown}, which the weight may hold: {option} lists what hangs and swings"
 
     @property
     def proof(self) -> str:
@@ -188,13 +188,13 @@ class Modes(Natural, Answer):
             )
         if self.plane is None:
             return "Certified: counted exactly, no natural frequency in this range is missing."
-        told = (
+        sentence = (
             f"Certified in the {self.plane} plane: counted exactly, no natural frequency in this "
             "plane and range is missing."
         )
         if self.omega.ndim > 1 or self.out_of_plane_hz is None:
-            return f"{told} Out of the plane none is computed; planar: false counts them all."
-        return f"{told} Out of it the lowest is {self.out_of_plane_hz:.6g} Hz (planar: false)."
+            return f"{sentence} Out of the plane none is computed; planar: false counts them all."
+        return f"{sentence} Out of it the lowest is {self.out_of_plane_hz:.6g} Hz (planar: false)."
 
     @frozen_property
     def shapes(self) -> Shapes:
@@ -325,11 +325,11 @@ def modes(
     >>> supple.modes(robot, theta=np.zeros((4, 3)), count=2).omega.shape
     (4, 2)
     """
-    asked = where(robot, theta, position)
+    configuration = where(robot, theta, position)
     joints = joint_states(robot, joints)
     if gravity:
-        return _under_weight(robot, asked, count, method, joints, (elements, order))
-    structure = structure_of(robot, asked.at, joints)
+        return _under_weight(robot, configuration, count, method, joints, (elements, order))
+    structure = structure_of(robot, configuration.at, joints)
     own = structure.known_numbers
     if not own.bends and not own.sprung:
         raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
@@ -340,33 +340,33 @@ def modes(
         raise SuppleError(f"{robot.name} has springs, but no mass that they let move: no frequency")
     count = min(count, most)
     loose = _carrying_nothing(structure, method)
-    if asked.single and loose is not None and loose[0]:
+    if configuration.single and loose is not None and loose[0]:
         raise SuppleError(loose[0])
     found = _MethodResult(np.zeros((0, count)), np.zeros((0, count)))
     if structure.size:
         answer = _exact if method == "exact" else _by_shapes
         found = answer(structure, method, count, elements, order).less(loose)
-    reason = asked.reason
-    kept = structure
+    reason = configuration.reason
+    hanging_structure = structure
     if found.reason is not None:
         reason = reason.copy()
-        reason[asked.good] = found.reason
-        kept = structure.part(np.flatnonzero(found.reason == ""))
-    if asked.single and reason[0]:
+        reason[configuration.good] = found.reason
+        hanging_structure = structure.part(np.flatnonzero(found.reason == ""))
+    if configuration.single and reason[0]:
         raise SuppleError(f"{robot.name}: {reason[0]}")
-    rigid = asked.fill_batch(structure.rigid_modes, 0)
+    rigid = configuration.fill_batch(structure.rigid_modes, 0)
     return Modes(
         robot,
-        asked.take(asked.theta),
-        None if asked.position is None else asked.take(asked.position),
+        configuration.take(configuration.theta),
+        None if configuration.position is None else configuration.take(configuration.position),
         method,
         joints,
-        asked.fill_batch(found.omega),
-        asked.fill_batch(found.width),
-        int(rigid) if asked.single else rigid,
-        asked.take(asked.good if found.reason is None else reason == ""),
-        asked.take(reason),
-        kept,
+        configuration.fill_batch(found.omega),
+        configuration.fill_batch(found.width),
+        int(rigid) if configuration.single else rigid,
+        configuration.take(configuration.good if found.reason is None else reason == ""),
+        configuration.take(reason),
+        hanging_structure,
         found.parts,
     )
 

@@ -406,12 +406,14 @@ class Ports:
             K = system.stiffness(w2, loss) * s[:, None] * s
             c, direct = self.rows(system, w2, loss)
             # of a frequency whose square is no number, as of zero
-            held = (w2.real > 0) | (not system.structure.rigid_modes[0])
+            is_finite = (w2.real > 0) | (not system.structure.rigid_modes[0])
             inside = np.full((len(w2), len(s), b.shape[1]), complex(math.inf, 0))
-            inside[held] = np.linalg.solve(K[held], np.broadcast_to(b, (int(held.sum()), *b.shape)))
+            inside[is_finite] = np.linalg.solve(
+                K[is_finite], np.broadcast_to(b, (int(is_finite.sum()), *b.shape))
+            )
             with np.errstate(invalid="ignore"):
                 H[part] = (c * s) @ inside + direct
-            H[part][~held] = complex(math.inf, 0)
+            H[part][~is_finite] = complex(math.inf, 0)
         return H
 
     def zeros(
@@ -545,13 +547,13 @@ class Ports:
                 return unit[column], 0.0
         loose = [k for k, r in enumerate(system.structure.segments[i].releases) if r.floating]
         joint: Any = getattr(family.part_of_segment(part), "joint", None)
-        made = drives[part].made if part in drives else joint
-        if not loose or made is None or getattr(joint, "type", "") == "fixed":
+        motor = drives[part].made if part in drives else joint
+        if not loose or motor is None or getattr(joint, "type", "") == "fixed":
             raise SuppleError(f"{name} has no joint that moves: name one that does")
         if (other := getattr(joint, "mimic", None)) is not None:
             raise SuppleError(f"{name} has no motor: its joint follows that of {other.joint}")
         releases = system.structure.segments[i].releases
-        stiffness = made.stiffness
+        stiffness = motor.stiffness
         way = releases[loose[0]].toward(0)
         if any(r.stiffness and np.allclose(r.toward(0), way) for r in releases):
             stiffness = None  # its spring gives way by itself

@@ -33,8 +33,8 @@ STATIONS = 21  # per link, at which shapes are compared
 def with_theory(robot: Robot, theory: str) -> Robot:
     """Return the robot with one beam theory on every link that bends."""
     if theory not in THEORIES:
-        near = nearest(theory, THEORIES)
-        hint = f"; did you mean {near}?" if near else ""
+        suggestion = nearest(theory, THEORIES)
+        hint = f"; did you mean {suggestion}?" if suggestion else ""
         raise SuppleError(f"theory {theory}: it must be one of {', '.join(THEORIES)}{hint}")
     paths = [
         f"{path}.theory" for path, link in architecture_of(robot).parts().items() if not link.rigid

@@ -63,8 +63,8 @@ class WeightedModes:
     def weight_share(self) -> Array:
         """(count,) part of each mode's potential energy that lies in its weight."""
         elastic = stiffness_at(self.model, self.q)
-        held = np.einsum("im,ij,jm->m", self.vectors, elastic, self.vectors)
-        share: Array = 1 - held / self.omega**2
+        energy = np.einsum("im,ij,jm->m", self.vectors, elastic, self.vectors)
+        share: Array = 1 - energy / self.omega**2
         return share
 
     @cached_property
@@ -213,16 +213,16 @@ def _modes_at_rest(model: Model, theta: Array, count: int) -> WeightedModes:
     rigid = np.abs(square) <= RIGID * terms
     if (square[~rigid] < 0).any():
         raise SuppleError(_unstable(model))
-    kept = np.flatnonzero(~rigid)[:wanted]
-    if len(kept) < count:
+    elastic = np.flatnonzero(~rigid)[:wanted]
+    if len(elastic) < count:
         raise SuppleError(
-            f"{model.robot.name} has {len(kept)} modes under its weight by this method: ask for "
+            f"{model.robot.name} has {len(elastic)} modes under its weight by this method: ask for "
             "fewer, or for method elements with more of them a link"
         )
-    kept = kept[:count]
-    omega = np.sqrt(1 / mu[kept] - SHIFT)
+    elastic = elastic[:count]
+    omega = np.sqrt(1 / mu[elastic] - SHIFT)
     every = np.zeros((at.size, count))
-    every[k:] = vectors[:, kept]
+    every[k:] = vectors[:, elastic]
     return WeightedModes(omega, int(rigid.sum()), at, q, every)
 
 

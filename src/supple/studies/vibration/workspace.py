@@ -211,8 +211,8 @@ def workspace(
         box = usual | given
         if missing := [word for word in "xyz" if word not in box]:
             are = "is" if len(missing) == 1 else "are"
-            told = f"{' and '.join(missing)} of {robot.name} {are} missing: give"
-            raise SuppleError(f"{told} a range (from, to), or one value")
+            sentence = f"{' and '.join(missing)} of {robot.name} {are} missing: give"
+            raise SuppleError(f"{sentence} a range (from, to), or one value")
         if joints is not None:
             raise SuppleError(f"{robot.name}: this map is over x, y and z, not joints")
         axes = [_axis(word, box[word], points) for word in "xyz"]
@@ -263,8 +263,8 @@ def _frequencies_on_grid(
     places = np.flatnonzero(inside)
     batches = [places[k : k + POSES_PER_BATCH] for k in range(0, len(places), POSES_PER_BATCH)]
     for batch in _with_progress(batches, len(places), progress):
-        asked: dict[str, Any] = {word: flat[batch]}
-        omega[batch] = modes(robot, count=count, method=method, **asked).omega
+        poses: dict[str, Any] = {word: flat[batch]}
+        omega[batch] = modes(robot, count=count, method=method, **poses).omega
     return omega.reshape(*shape, count)
 
 

@@ -60,7 +60,7 @@ def plot_map(modes: Modes, mode: int = 1, path: str | Path | None = None) -> Fig
             rasterized=True,
             norm=shades(float(z.min()), float(z.max())),
         )
-        told = f"{z.min():.4g} Hz everywhere"
+        label = f"{z.min():.4g} Hz everywhere"
         if np.ptp(z) > 1e-9 * z.max():
             # eight contours, in equal ratios where the values differ much
             spread = np.geomspace if z.max() > 10 * z.min() > 0 else np.linspace
@@ -78,10 +78,10 @@ def plot_map(modes: Modes, mode: int = 1, path: str | Path | None = None) -> Fig
                 clip_on=False,
                 zorder=5,
             )
-            told = f"lowest {z.min():.4g} Hz at the mark"
+            label = f"lowest {z.min():.4g} Hz at the mark"
         plain_ticks(figure.colorbar(drawn, label=f"natural frequency {mode} (Hz)"))
         ax.set(xlabel=names[0], ylabel=names[1])
-        ax.set_title(wrap_text(f"{modes.robot.name}: {told}", 4.6, 9))
+        ax.set_title(wrap_text(f"{modes.robot.name}: {label}", 4.6, 9))
         ax.grid(visible=False)
         return finish(figure, path)
 

@@ -52,11 +52,11 @@ def plot_comparison(found: Comparison, path: str | Path | None = None) -> Figure
         # Length of the command and time until the tip stays within the band, worst payload
         ax = axes["time"]
         settling = found.settling.max(axis=1)
-        whole = float(found.t[-1])
+        duration = float(found.t[-1])
         for k in range(len(found.methods)):
             colour = COLOURS[k % len(COLOURS)]
             settles = np.isfinite(settling[k])
-            ends = settling[k] if settles else whole
+            ends = settling[k] if settles else duration
             ax.barh(k - 0.17, found.duration[k], 0.3, color=colour)
             command_text = f" command {found.duration[k]:.3g} s"
             ax.text(found.duration[k], k - 0.17, command_text, va="center", fontsize=8)
@@ -64,7 +64,7 @@ def plot_comparison(found: Comparison, path: str | Path | None = None) -> Figure
             settling_text = f" settled {settling[k]:.3g} s" if settles else " does not settle"
             ax.text(ends, k + 0.17, settling_text, va="center", fontsize=8)
         ax.set(yticks=range(len(found.methods)), yticklabels=found.methods)
-        ax.set(xlabel="time (s)", xlim=(0, 1.3 * whole))
+        ax.set(xlabel="time (s)", xlim=(0, 1.3 * duration))
         ax.set_title("how long it takes, worst payload")
         for ax in (axes["left"], axes["time"]):
             ax.invert_yaxis()

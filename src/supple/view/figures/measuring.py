@@ -96,9 +96,9 @@ def plot_calibration(found: Calibration, path: str | Path | None = None) -> Figu
         )
         f = np.linspace(0.4 * found.resonance_hz, 1.8 * found.resonance_hz, 500)
         for kind, at, colour in zip(found.kinds, found.frequency_hz, COLOURS, strict=False):
-            made = shaper(kind, float(at), found.shaper.damping_ratio)
+            candidate = shaper(kind, float(at), found.shaper.damping_ratio)
             wide = 2.2 if kind == found.recommended else 0.9
-            left.plot(f, 100 * made.residual(f), color=colour, lw=wide, label=kind)
+            left.plot(f, 100 * candidate.residual(f), color=colour, lw=wide, label=kind)
         height = np.interp(f, found.resonances.spectrum_hz, found.resonances.spectrum)
         scaled = 100 * np.sqrt(height / height.max())
         left.fill_between(f, scaled, color=QUIET, alpha=0.25, lw=0, label="recorded (scaled)")

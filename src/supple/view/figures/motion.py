@@ -123,8 +123,8 @@ def _panels(found: Response, alike: list[list[int]]) -> list[tuple[str, list[Lin
     energy: list[Line] = []
     for k, (name, value) in enumerate(found.energies.items()):
         if np.abs(value).max() > 0:  # of gravity only the change has a meaning
-            told = ("gravity from start", value - start) if name == "gravity" else (name, value)
-            energy.append((*told, looks[k]))
+            entry = ("gravity from start", value - start) if name == "gravity" else (name, value)
+            energy.append((*entry, looks[k]))
     energy.append(("total", found.energy - start, {"color": QUIET}))
     slides = [slide for _, slide in architecture_of(model.robot).motors]
     joints: list[Line] = []

@@ -60,13 +60,15 @@ def plot_joint_flexibility(
         for mode, row in enumerate(axes):
             for posture, ax in enumerate(row):
                 # One mode at one posture: five slendernesses, the rigid arm dotted
-                kept = (found.stiffness <= STIFFEST) & (found.stiffness >= SOFTEST)
+                is_drawn = (found.stiffness <= STIFFEST) & (found.stiffness >= SOFTEST)
                 ax.set(xscale="log", yscale="log", autoscale_on=False)
                 ax.minorticks_off()
                 for i, (table, marker) in enumerate(MARKERS.items()):
-                    hertz = found.frequency_hz[springs][i, posture, kept, mode]
+                    hertz = found.frequency_hz[springs][i, posture, is_drawn, mode]
                     style: dict[str, Any] = {"color": COLOURS[i], "marker": marker, "markersize": 3}
-                    ax.plot(found.stiffness[kept], hertz, lw=0.8, label=f"Table {table}", **style)
+                    ax.plot(
+                        found.stiffness[is_drawn], hertz, lw=0.8, label=f"Table {table}", **style
+                    )
                 rigid = found.rigid[:, posture, mode]
                 ax.hlines(
                     rigid, 0, 1, transform=ax.get_yaxis_transform(), color=QUIET, lw=0.5, ls=":"

@@ -184,10 +184,10 @@ def plot_workspace(
             ax.grid(visible=False)
         shown = list(axes.flat)[: len(heights)]
         plain_ticks(figure.colorbar(filled, ax=shown, label="lowest natural frequency (Hz)"))
-        told = "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
-        told = architecture_of(found.robot).inside + told
-        told = f"{found.robot.name}: lowest natural frequency{told}"
-        figure.suptitle(wrap_text(told, 4.4 * columns), fontsize=10)
+        title = "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
+        title = architecture_of(found.robot).inside + title
+        title = f"{found.robot.name}: lowest natural frequency{title}"
+        figure.suptitle(wrap_text(title, 4.4 * columns), fontsize=10)
         return finish(figure, path)
 
 
@@ -241,11 +241,11 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
             ax.grid(visible=False)
             plain_ticks(figure.colorbar(filled, label="lowest natural frequency (Hz)"))
         left = [name for k, name in enumerate(found.axes) if k in rest and values.shape[k] > 1]
-        told = f"\n{', '.join(left)} where it is lowest" if left else ""
-        told += "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
-        told = architecture_of(found.robot).inside + told
-        told = f"{found.robot.name}: lowest natural frequency{told}"
-        figure.suptitle(wrap_text(told, 5.4), fontsize=10)
+        title = f"\n{', '.join(left)} where it is lowest" if left else ""
+        title += "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
+        title = architecture_of(found.robot).inside + title
+        title = f"{found.robot.name}: lowest natural frequency{title}"
+        figure.suptitle(wrap_text(title, 5.4), fontsize=10)
         return finish(figure, path)
 
 
@@ -326,6 +326,6 @@ def plot_link_deflections(
                     axes[row, side].set_ylabel(label)
             axes[0, side].legend(ncols=3, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1))
             axes[-1, side].set_xlabel("time (s)")
-        told = f"{response.robot.name}: links at {fraction:g} of their length"
-        figure.suptitle(told, fontsize=10)
+        title = f"{response.robot.name}: links at {fraction:g} of their length"
+        figure.suptitle(title, fontsize=10)
         return finish(figure, path)

@@ -106,11 +106,11 @@ def plot_modes(
 
 def _titles(modes: Modes, shapes: Shapes, inches: float) -> list[str]:
     """Number, frequency and kind of every mode, in lines that fit a panel."""
-    told = []
+    titles = []
     for mode, value in enumerate(modes.frequency_hz):
         hertz = f"{value:.4g}" if value < 1e4 else f"{value:.6g}"
-        told.append(f"mode {mode + 1}: {hertz} Hz\n{shapes.kind(mode)}")
-    return [wrap_text(words, inches - 0.4, 9) for words in told]
+        titles.append(f"mode {mode + 1}: {hertz} Hz\n{shapes.kind(mode)}")
+    return [wrap_text(words, inches - 0.4, 9) for words in titles]
 
 
 EXAGGERATION = 0.12  # largest drawn displacement over the arm's extent
@@ -316,8 +316,8 @@ def plot_frequencies(
         elif name == "configuration":
             ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
         ax.set_ylabel("natural frequency (Hz)")
-        told = f"{modes.robot.name}, joints {modes.joints}, {modes.omega.shape[1]} modes"
-        ax.set_title(wrap_text(told, 5.6, 9))
+        title = f"{modes.robot.name}, joints {modes.joints}, {modes.omega.shape[1]} modes"
+        ax.set_title(wrap_text(title, 5.6, 9))
         if log:
             ax.set_yscale("log")
             low, high = ax.get_ylim()

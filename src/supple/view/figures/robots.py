@@ -48,16 +48,16 @@ def plot_robot(
         usual = usual_pose(robot)
         theta = usual.get("theta")
         position = usual.get("position")
-    asked = where(robot, theta, position)
-    if (asked.reason != "").any():
-        worst = int(np.flatnonzero(asked.reason != "")[0])
-        raise SuppleError(f"{robot.name}: {asked.reason[worst]}")
-    count = len(asked.reason)
+    configuration = where(robot, theta, position)
+    if (configuration.reason != "").any():
+        worst = int(np.flatnonzero(configuration.reason != "")[0])
+        raise SuppleError(f"{robot.name}: {configuration.reason[worst]}")
+    count = len(configuration.reason)
     if count > MAX_POSES:
         raise SuppleError(f"{count} poses are given: draw at most {MAX_POSES} in one figure")
 
     # Points of every link at every pose, (poses, links, 2, 3)
-    structure = structure_of(robot, asked.at)
+    structure = structure_of(robot, configuration.at)
     names = tuple(segment.name for segment in structure.segments)
     poses = poses_of(structure)
     ends = poses.p + poses.L[..., None] * poses.R[..., :, 0]
@@ -109,8 +109,10 @@ def plot_robot(
                 )
             else:
                 set_spatial_axes(ax, box, robot)
-            here = None if asked.position is None else asked.position[number]
-            ax.set_title(wrap_text(told_pose(robot, asked.theta[number], here), 3.2, 9), fontsize=9)
+            here = None if configuration.position is None else configuration.position[number]
+            ax.set_title(
+                wrap_text(told_pose(robot, configuration.theta[number], here), 3.2, 9), fontsize=9
+            )
         figure.suptitle(robot.name, fontsize=10)
     return finish(figure, path)
 

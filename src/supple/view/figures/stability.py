@@ -93,9 +93,9 @@ def _joints(axes: Any, found: PaperMotion, _: str) -> None:
         for name, ls in (("extension", "-"), ("retraction", "--")):
             values = found.wanted[name][row]
             for k in range(2):
-                told = f"joint {k + 1}" if name == "extension" else None
+                label = f"joint {k + 1}" if name == "extension" else None
                 angle = np.degrees(values[:, k])
-                axes[row][0].plot(found.t, angle, ls=ls, color=COLOURS[k], label=told)
+                axes[row][0].plot(found.t, angle, ls=ls, color=COLOURS[k], label=label)
             axes[row][1].plot(found.t, values[:, 2], ls=ls, color=COLOURS[2], label=name)
         axes[row][0].set_ylabel(f"joints 1, 2: {r} (deg{unit})")
         axes[row][1].set_ylabel(f"joint 3: {r} (m{unit})")

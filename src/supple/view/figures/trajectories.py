@@ -73,9 +73,9 @@ def plot_trajectory(
         axes[0].legend(loc="best", fontsize=8, ncols=2)
         axes[-1].set(xlabel="time (s)", xlim=(0.0, end))
         if not title:
-            kept = found.trajectory if isinstance(found, TrajectoryWithDetails) else found
+            trajectory = found.trajectory if isinstance(found, TrajectoryWithDetails) else found
             word = type(found).__name__
-            title = f"{word}: {kept.duration:.4g} s, {found.size} coordinates"
+            title = f"{word}: {trajectory.duration:.4g} s, {found.size} coordinates"
             if found.periodic:
                 title += ", over and over"
             if found.size > MAX_LINES:

@@ -94,9 +94,10 @@ def bind_socket(host: str, port: int) -> socket.socket:
         except OSError as problem:
             listening.close()
             if attempt == last or problem.errno not in (errno.EADDRINUSE, errno.EACCES):
-                told = f"{host}:{port}" if attempt == port else f"{host}, ports {port} to {attempt}"
+                one_port = attempt == port
+                place = f"{host}:{port}" if one_port else f"{host}, ports {port} to {attempt}"
                 raise SuppleError(
-                    f"cannot serve on {told}: {problem.strerror or problem}"
+                    f"cannot serve on {place}: {problem.strerror or problem}"
                 ) from None
         else:
             return listening
@@ -182,8 +183,10 @@ class AccessControl:
                 "must be named by --allow-origin.\n"
             )
         if headers.get("Upgrade", "").lower() == "websocket":
-            asked = [word.strip() for word in headers.get("Sec-WebSocket-Protocol", "").split(",")]
-            if f"viser-v{version}" not in asked:
+            protocols = [
+                word.strip() for word in headers.get("Sec-WebSocket-Protocol", "").split(",")
+            ]
+            if f"viser-v{version}" not in protocols:
                 return http.HTTPStatus.BAD_REQUEST, f"speak viser-v{version}\n"
         return None
 

@@ -40,8 +40,8 @@ class Ground:
             upwards = np.asarray(scene.up)
             free = float((ends(track) @ upwards).min())
             low = min(0.0, free, float((track.p @ upwards).min()))
-            near = free < low + LARGEST * scene.extent
-            level = low - scene.extent * (0.03 + LARGEST * near)
+            close_to_ground = free < low + LARGEST * scene.extent
+            level = low - scene.extent * (0.03 + LARGEST * close_to_ground)
         cell = 10.0 ** np.floor(np.log10(extent / 2))
         far = cell * max(5, round(FLOOR * extent / cell / 5) * 5)
         at = np.arange(-far, far + cell / 2, cell)

@@ -156,9 +156,9 @@ def _server(host: str, port: int, origins: tuple[str, ...]) -> viser.ViserServer
         raise SuppleError("the studio needs viser: pip install viser") from None
     listening = bind_socket(host, port)
     door = AccessControl(host, listening.getsockname()[1], origins)
-    made: list[viser.ViserServer] = []
+    servers: list[viser.ViserServer] = []
     try:
-        with contextlib.redirect_stdout(io.StringIO()), door.guarding(listening, made):
+        with contextlib.redirect_stdout(io.StringIO()), door.guarding(listening, servers):
             server = viser.ViserServer(host=host, port=door.port, label="supple", verbose=False)
     except BaseException:
         listening.close()
@@ -168,7 +168,7 @@ def _server(host: str, port: int, origins: tuple[str, ...]) -> viser.ViserServer
         inner.unregister_handler(share)
     loop = inner._background_event_loop
     loop.call_soon_threadsafe(loop.set_exception_handler, lambda _, told: door.quiet.info(told))
-    made.append(server)
+    servers.append(server)
     apply_theme(server.gui)
     server.gui.main_panel.dock_right()
     return server

@@ -53,8 +53,8 @@ class Player:
         gui = server.gui
         gui.set_panel_label(f"supple: {self.scene.title}")
         self.status = gui.add_html(sentence(self.scene.subtitle))
-        still = len(self.t) < 2 and self.scene.scale is not None
-        self.playing = gui.add_checkbox("play", not still, visible=not still)
+        is_static = len(self.t) < 2 and self.scene.scale is not None
+        self.playing = gui.add_checkbox("play", not is_static, visible=not is_static)
         # What runs: time, or a coordinate
         self.time: Any = None
         if len(self.t) >= 2:

@@ -96,9 +96,9 @@ def only(found: Modes, mode: int) -> tuple[Modes, int]:
 
     Its shape alone costs a fraction of all shapes.
     """
-    near = np.flatnonzero(np.abs(found.omega / found.omega[mode] - 1) <= 2 * COINCIDENT)
-    part = replace(found, omega=found.omega[near], width=found.width[near])
-    return part, int(np.flatnonzero(near == mode)[0])
+    coincident = np.flatnonzero(np.abs(found.omega / found.omega[mode] - 1) <= 2 * COINCIDENT)
+    part = replace(found, omega=found.omega[coincident], width=found.width[coincident])
+    return part, int(np.flatnonzero(coincident == mode)[0])
 
 
 def sliders(robot: Robot) -> tuple[Coordinate, ...]:

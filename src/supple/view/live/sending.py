@@ -51,13 +51,15 @@ class Saving:
         """Save, and say how it went; a browser that has gone is no fault of anybody's."""
         try:
             page = None if make_page is None else make_page()
-            told = send(client, name, page)
+            sentence = send(client, name, page)
         except SuppleError as problem:
-            told = str(problem)
+            sentence = str(problem)
         except TimeoutError:
-            told = f"The browser did not draw its picture in {RENDER_TIME:g} s: try again."
+            sentence = f"The browser did not draw its picture in {RENDER_TIME:g} s: try again."
         except Exception as problem:  # noqa: BLE001 - what a closed connection raises is not listed
-            told = f"Nothing was saved, the page was closed or reloaded ({type(problem).__name__})."
+            sentence = (
+                f"Nothing was saved, the page was closed or reloaded ({type(problem).__name__})."
+            )
         finally:
             self._busy.release()
-        self._say(told)
+        self._say(sentence)

@@ -210,12 +210,12 @@ def _packed_scene(scene: Scene) -> dict[str, Any]:
             top = 32767 if c < 3 else 127
             largest = np.abs(values).max(axis=(0, 2, 3), keepdims=True)
             if not largest.any():
-                whole = None
+                packed = None
             else:
                 scale = np.where(largest > 0, largest, 1.0) / top
                 kind, dtype = ("i16", np.int16) if top > 127 else ("i8", np.int8)
-                whole = _pack_array(_once(values) / scale, scale.ravel().tolist(), kind, dtype)
-            wholes.append(whole)
+                packed = _pack_array(_once(values) / scale, scale.ravel().tolist(), kind, dtype)
+            wholes.append(packed)
         tracks.append(
             {
                 "kind": track.kind,
@@ -264,6 +264,6 @@ def _once(values: Array) -> Array:
 
 
 def _pack_array(values: Array, scale: list[float], kind: str, dtype: Any) -> dict[str, Any]:
-    whole = values if kind == "f32" else np.round(values)
-    text = base64.b64encode(np.ascontiguousarray(whole, dtype).tobytes()).decode()
+    numbers = values if kind == "f32" else np.round(values)
+    text = base64.b64encode(np.ascontiguousarray(numbers, dtype).tobytes()).decode()
     return {"type": kind, "shape": list(values.shape), "scale": scale, "bytes": text}

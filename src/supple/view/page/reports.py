@@ -142,9 +142,9 @@ def modes_report(
             if along * poses * each < ROOM:
                 parts = around(found, count=poses, points=points) if coordinates else ()
                 varied = parameter_tracks(found, parameters, poses, points) if along else ()
-                told = f"it holds {poses} poses along each coordinate" if poses < nearby else ""
+                note = f"it holds {poses} poses along each coordinate" if poses < nearby else ""
                 scene = modes_scene(found, parts, varied=varied)
-                shortened = told if along else ""
+                shortened = note if along else ""
                 break
         scene = scene or modes_scene(found)
     lead += [f"To keep this page small, {shortened}."] * bool(shortened)
@@ -167,7 +167,7 @@ def statics_report(sag: Statics) -> Report:
     )
     # the part of a link beyond a place where something hangs on it: boom@0.9
     cut = [name.rpartition("@") for name in sag.names]
-    told = [
+    labels = [
         f"{head}, from {at} m" if head in sag.names else name
         for name, (head, _, at) in zip(sag.names, cut, strict=True)
     ]
@@ -176,7 +176,7 @@ def statics_report(sag: Statics) -> Report:
         Table(
             "What each link carries",
             ("link", "force (N)>", "moment (N m)>", "strain energy (J)>"),
-            list(zip(told, *(tidy(column, 4) for column in each), strict=True)),
+            list(zip(labels, *(tidy(column, 4) for column in each), strict=True)),
             "Force and moment at the link's root; a sprung joint stores energy of its own.",
         ),
         Table(
@@ -319,11 +319,11 @@ def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
     # What the path prescribes: a platform in mm, or joints in degrees and lengths in m
     if architecture_of(run.robot).asked_by == "position":
         wanted = dict(zip("xyz", 1e3 * run.wanted.T, strict=True))
-        asked = [_curves(run.t, "Path wanted", "mm", wanted)]
+        wanted_curves = [_curves(run.t, "Path wanted", "mm", wanted)]
     else:
-        asked = _coordinates(run.t, run.wanted, motors, slides, " wanted")
+        wanted_curves = _coordinates(run.t, run.wanted, motors, slides, " wanted")
     plots = [
-        *asked,
+        *wanted_curves,
         *_swinging(run),
         _curves(
             run.t,
@@ -414,7 +414,7 @@ def workspace_report(found: FrequencyMap) -> Report:
 
     (place, omega), top = found.lowest, found.highest[1]
     each = found.coordinates
-    told = [
+    rows = [
         _readable_coordinate(c, np.array([value])) for c, value in zip(each, place, strict=True)
     ]
     table = Table(
@@ -422,7 +422,7 @@ def workspace_report(found: FrequencyMap) -> Report:
         ("", "value>", "unit"),
         [
             ("lowest", f"{omega / (2 * np.pi):.6g}", "Hz"),
-            *((f"there, {name}", f"{values[0]:.4g}", unit) for name, unit, values in told),
+            *((f"there, {name}", f"{values[0]:.4g}", unit) for name, unit, values in rows),
             ("highest", f"{top / (2 * np.pi):.6g}", "Hz"),
             ("grid points in reach", f"{int(found.reachable.sum())} of {found.reachable.size}", ""),
         ],
@@ -455,15 +455,15 @@ def _through(found: FrequencyMap, running: tuple[int, ...]) -> Plot | Heat:
     hertz = found.omega[slice_through(found, running)][..., 0] / (2 * np.pi)
     each = found.coordinates
     axes = list(found.axes.values())
-    told = [_readable_coordinate(each[k], axes[k]) for k in running]
-    title = f"Lowest frequency over {' and '.join(name for name, _, _ in told)}"
-    labels = [f"{name} ({unit})" for name, unit, _ in told]
+    coordinates = [_readable_coordinate(each[k], axes[k]) for k in running]
+    title = f"Lowest frequency over {' and '.join(name for name, _, _ in coordinates)}"
+    labels = [f"{name} ({unit})" for name, unit, _ in coordinates]
     if len(running) == 1:
-        line = Series("lowest frequency", told[0][2], hertz)
+        line = Series("lowest frequency", coordinates[0][2], hertz)
         return Plot(title, labels[0], "frequency (Hz)", [line])
     known = hertz[np.isfinite(hertz)]
     flat = known.size > 0 and float(np.ptp(known)) < 1e-6 * float(known.max())
     note = "the same everywhere in this slice" if flat else ""
     span = tuple(float(end[1]) / (2 * np.pi) for end in (found.lowest, found.highest))
-    (_, _, x), (_, _, y) = told
+    (_, _, x), (_, _, y) = coordinates
     return Heat(title, labels[0], labels[1], "Hz", x, y, hertz.T, (span[0], span[1]), note)

@@ -154,8 +154,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, np.ndarray):
-        whole = value.dtype.kind in "biu" or bool(np.isfinite(value).all())
-        return value.tolist() if whole else plain(value.tolist())
+        is_finite = value.dtype.kind in "biu" or bool(np.isfinite(value).all())
+        return value.tolist() if is_finite else plain(value.tolist())
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
@@ -340,9 +340,16 @@ def robot_scene(
     structure = structure_of(robot, where(robot, theta, position).at)
     poses = poses_of(structure)
     names = tuple(s.name for s in structure.segments)
-    still = np.zeros((1, 1, len(names), POINTS, 6))
+    zero_fields = np.zeros((1, 1, len(names), POINTS, 6))
     track = track_of(
-        poses, still, still[..., 0], kind="pose", name="pose", unit="", at=np.zeros(1), start=0.0
+        poses,
+        zero_fields,
+        zero_fields[..., 0],
+        kind="pose",
+        name="pose",
+        unit="",
+        at=np.zeros(1),
+        start=0.0,
     )
     return frame_scene(
         robot, poses, names, title=robot.name, subtitle=robot.source, tracks=(track,), shapes=()
@@ -369,7 +376,7 @@ def modes_scene(
         return sweep_scene(modes)
     shapes = modes.shape(points)
     poses = drawn_poses(modes, [shapes])
-    still = track_of(
+    rest_track = track_of(
         poses,
         np.concatenate([shapes.displacement, shapes.rotation], axis=-1)[None],
         shapes.density[None],
@@ -396,7 +403,7 @@ def modes_scene(
         title=modes.robot.name,
         subtitle=f"{told_pose(modes.robot, modes.theta, modes.position)}, joints {modes.joints}; "
         f"{proof}",
-        tracks=(still, *tracks, *varied),
+        tracks=(rest_track, *tracks, *varied),
         shapes=_labels(modes, shapes),
     )
 
@@ -453,12 +460,12 @@ def sweep_scene(
     total = len(modes.omega)
     if at.shape != (total,):
         raise SuppleError(f"x has shape {at.shape}: give one value for each configuration")
-    kept = np.linspace(0, total - 1, min(total, most or total)).round().astype(int)
-    each = [modes.at(b).shape(POINTS) for b in kept.tolist()]
+    rows_shown = np.linspace(0, total - 1, min(total, most or total)).round().astype(int)
+    each = [modes.at(b).shape(POINTS) for b in rows_shown.tolist()]
     poses = drawn_poses(modes, each)
-    at = at[kept]
+    at = at[rows_shown]
     if not modes.gravity:
-        poses = Poses(poses.p[kept], poses.R[kept], poses.L[kept])
+        poses = Poses(poses.p[rows_shown], poses.R[rows_shown], poses.L[rows_shown])
     motion, energy, kinds = align_signs(each)
     track = track_of(
         poses,
@@ -470,17 +477,17 @@ def sweep_scene(
         at=at,
         start=float(at[0]),
         values=at,
-        frequency_hz=modes.frequency_hz[kept],
+        frequency_hz=modes.frequency_hz[rows_shown],
         kinds=kinds,
         note=f"interpolated between {len(at)} computed configurations",
     )
-    told = f"{total}" if len(at) == total else f"{len(at)} of {total}"
+    count_shown = f"{total}" if len(at) == total else f"{len(at)} of {total}"
     return frame_scene(
         modes.robot,
         poses,
         each[0].names,
         title=modes.robot.name,
-        subtitle=f"{told} configurations, joints {modes.joints}",
+        subtitle=f"{count_shown} configurations, joints {modes.joints}",
         tracks=(track,),
         shapes=_labels(modes.at(0), each[0]),
     )

@@ -162,8 +162,8 @@ def pose_scene(robot: Robot) -> Scene:
 def is_elastic(robot: Robot) -> bool:
     """Return whether anything of a robot bends or is sprung, so that it has modes."""
     pose = usual_pose(robot)
-    asked = where(robot, pose.get("theta"), pose.get("position"))
-    numbers = structure_of(robot, asked.at).known_numbers
+    configuration = where(robot, pose.get("theta"), pose.get("position"))
+    numbers = structure_of(robot, configuration.at).known_numbers
     return bool(numbers.bends or numbers.sprung)
 
 
@@ -172,7 +172,7 @@ def poses_scene(robot: Robot, pose: Mapping[str, Any], count: int = 21) -> Scene
     scene = robot_scene(robot, **pose)
     word = architecture_of(robot).asked_by
     own = np.asarray(pose[word], float)
-    still = np.zeros((1, 1, len(scene.links), 2, 6))
+    zero_fields = np.zeros((1, 1, len(scene.links), 2, 6))
     tracks = [scene.tracks[0]]
     for index, coordinate in enumerate(coordinates_of(robot)):
         values = np.linspace(
@@ -189,8 +189,8 @@ def poses_scene(robot: Robot, pose: Mapping[str, Any], count: int = 21) -> Scene
         tracks.append(
             track_of(
                 poses_of(structure_of(robot, found.at[reached])),
-                np.repeat(still, reached.sum(), axis=0),
-                np.repeat(still[..., 0], reached.sum(), axis=0),
+                np.repeat(zero_fields, reached.sum(), axis=0),
+                np.repeat(zero_fields[..., 0], reached.sum(), axis=0),
                 kind="joint",
                 name=coordinate.name,
                 unit="°" if coordinate.unit == "rad" else "m",

@@ -111,9 +111,9 @@ def _is_number(cell: str) -> bool:
 
 def labelled(pairs: Iterable[tuple[str, str]]) -> list[str]:
     """Return lines of labels and values, the values aligned."""
-    kept = [(label, value) for label, value in pairs if value]
-    width = max((len(label) for label, _ in kept), default=0)
-    return [f"  {label:<{width}}  {value}" for label, value in kept]
+    present = [(label, value) for label, value in pairs if value]
+    width = max((len(label) for label, _ in present), default=0)
+    return [f"  {label:<{width}}  {value}" for label, value in present]
 
 
 def configuration(robot: Any, theta: Any, platform: Any = None) -> str:

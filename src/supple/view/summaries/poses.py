@@ -164,7 +164,7 @@ def mobility_text(found: Any) -> str:
     """Degrees of freedom by Kutzbach's count and by rank, and what the closures repeat."""
     redundant = [f"{name} {rows}" for name, rows in found.repeated.items() if rows]
     left_over = found.with_motors_held
-    held = "the pose is decided" if not left_over else f"{left_over} motions are left"
+    verdict = "the pose is decided" if not left_over else f"{left_over} motions are left"
     return "\n".join(
         [
             f"Mobility of {found.robot.name} at {configuration(found.robot, found.theta)}",
@@ -176,7 +176,7 @@ def mobility_text(found: Any) -> str:
                         f"{found.kutzbach}: {found.coordinates} joint coordinates less "
                         f"{found.rows} rows of closures",
                     ),
-                    ("motors", f"{found.motors}; with all of them held {held}"),
+                    ("motors", f"{found.motors}; with all of them held {verdict}"),
                     ("repeated rows", ", ".join(redundant) or "none"),
                 ]
             ),
