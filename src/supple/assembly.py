@@ -22,10 +22,10 @@ from .structure.parts import IN_PLANE
 __all__ = [
     "Coordinates",
     "assemble",
+    "closure_null_space",
     "coordinates",
     "exact_ends",
     "joint_transforms",
-    "kept_shut",
 ]
 
 Array = NDArray[np.float64]
@@ -57,10 +57,10 @@ class Coordinates:
     @cached_property
     def free(self) -> Array:
         """(N, N - c) orthonormal basis of the motions that keep the closures shut."""
-        return kept_shut(self.closure, self.size)
+        return closure_null_space(self.closure, self.size)
 
 
-def kept_shut(closure: Array, size: int) -> Array:
+def closure_null_space(closure: Array, size: int) -> Array:
     """Return an orthonormal basis (size, size - rank) of what the closure rows send to zero."""
     if not len(closure):
         return np.eye(size)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .answers.held import Immutable
+from .answers.immutable import Immutable
 from .arguments import brief, instance, number
 from .beams.invariants import gauss_points
 from .beams.theory import AnyBeam

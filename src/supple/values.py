@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, GetCoreSchemaHandler, WithJsonSchema
 from pydantic_core import PydanticCustomError, core_schema
 
-from .answers.held import FrozenTable
+from .answers.immutable import FrozenTable
 
 __all__ = [
     "MEASURED",

@@ -17,7 +17,7 @@ from supple.architectures.assembling import resolve
 from supple.architectures.kinds import lower
 from supple.architectures.mobility import mobility, redundancy
 from supple.architectures.posing import inverse
-from supple.assembly import assemble, coordinates, kept_shut
+from supple.assembly import assemble, closure_null_space, coordinates
 from supple.beams.fixed.elements import mesh
 from supple.errors import SuppleError
 from supple.kernels.spatial import rpy_rotation
@@ -54,7 +54,7 @@ def sag_by_elements(structure: Structure, g: np.ndarray, load: np.ndarray, n: in
     K = assemble(structure, z, forms, 0.0, springs)
     tip = np.kron(np.eye(2), structure.R[0, structure.tip]) @ z.end[structure.tip]
     s = 1 / np.sqrt(np.where(np.diag(K) > 0, np.diag(K), 1.0))
-    free = s[:, None] * kept_shut(z.closure * s, z.size)
+    free = s[:, None] * closure_null_space(z.closure * s, z.size)
     return tip @ free @ np.linalg.solve(free.T @ K @ free, free.T @ (f + tip.T @ load))
 
 

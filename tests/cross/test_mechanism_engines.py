@@ -152,7 +152,7 @@ def test_rigid_loops_equal_pinocchios_constrained_dynamics(name: str) -> None:
     z = functions.tree_coordinates(q)[1]
     w = list(functions.loops.followers)
     zd = np.zeros(len(z))
-    zd[list(functions.loops.kept)] = qd
+    zd[list(functions.loops.independent)] = qd
     zd[w] = functions.evaluator("drift")(q, qd)[0]
     tree = functions.loops.laws.chain
     place = [tree.passive[i][k] if tree.links[i].passive else tree.theta[i] for i, k in order]

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from supple.answers.held import same
+from supple.answers.immutable import same
 from wrong_types import CALLS, called
 
 REFUSED = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import SuppleError
 from ..on_demand import ModuleOnDemand
-from .held import Immutable, as_html, as_html_text
+from .immutable import Immutable, as_html, as_html_text
 from .registry import duty, import_function, require_duty
 
 if TYPE_CHECKING:

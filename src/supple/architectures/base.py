@@ -14,7 +14,7 @@ from ..errors import PoseWarning, SuppleError
 from ..robot import Motor, Robot
 
 __all__ = [
-    "NEAR",
+    "NEARLY_SINGULAR",
     "SINGULAR",
     "Branch",
     "Coordinate",
@@ -32,7 +32,8 @@ TURN = np.radians(150)
 # Clearance below which a pose is singular, or near it. A link that lacks the part e of its length
 # misses being in line by the angle sqrt(2 e): robots are not made to 1e-6 of their lengths (steel
 # warmed by a tenth of a degree), and most to no better than 1e-4.
-SINGULAR, NEAR = float(np.sqrt(2e-6)), float(np.sqrt(2e-4))
+SINGULAR = float(np.sqrt(2e-6))
+NEARLY_SINGULAR = float(np.sqrt(2e-4))
 
 
 def rows_of_angles(theta: ArrayLike, width: int, wanted: str) -> Array:
@@ -96,7 +97,7 @@ def warn_near(robot: Robot, found: Resolved, stacklevel: int = 5) -> None:
     """Warn once of configurations that are near a singular one."""
     if found.clearance is None or not len(found.clearance):
         return
-    is_near = (found.reason == "") & (found.clearance < NEAR)
+    is_near = (found.reason == "") & (found.clearance < NEARLY_SINGULAR)
     if not is_near.any():
         return
     b = int(np.argmin(np.where(is_near, found.clearance, np.inf)))

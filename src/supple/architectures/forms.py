@@ -30,7 +30,7 @@ from ..robot import (
     SerialRobot,
 )
 from ..robot.body import NO_MOUNT
-from ..robot.joint import HELD
+from ..robot.joint import HOLDING_KEYS
 
 __all__ = [
     "Lowered",
@@ -127,7 +127,7 @@ def arm_form(robot: SerialRobot) -> MechanismRobot:
     links = []
     for link in robot.links:
         given = _given_fields(link.joint)
-        given |= {key: (given[key],) for key in HELD if given.get(key) is not None}
+        given |= {key: (given[key],) for key in HOLDING_KEYS if given.get(key) is not None}
         joint = JOINT.model_copy(update=given)
         links.append(LINK.model_copy(update=_given_fields(link) | {"joint": joint}))
     return _mechanism_form(robot, robot.name, links, (), "planar")
@@ -213,7 +213,7 @@ def _legs(
     radius = robot.platform.radius
     starts: list[list[float]] = [[0.0] * 3] * 3 if phi is None else phi.tolist()
     driven = _given_fields(robot.motor)
-    driven |= {key: (driven[key],) for key in HELD if driven.get(key) is not None}
+    driven |= {key: (driven[key],) for key in HOLDING_KEYS if driven.get(key) is not None}
     motor = MOTOR.model_copy(update=driven)
     wrist = HELD_WRIST if robot.wrist.acts else WRISTS[rods]
     upper = LINK.model_copy(update=_given_fields(robot.upper))

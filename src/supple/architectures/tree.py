@@ -20,7 +20,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import still
+from ..answers.immutable import frozen
 from ..robot import Elastic, JointedLink, MechanismLink, MechanismRobot, Motor, Robot
 from .base import (
     Branch,
@@ -87,7 +87,7 @@ class Tree:
         if self.lowered.straight:
             turns = tuple(c._replace(order=0) for c in lowered.coordinates)
             lowered = replace(lowered, coordinates=turns)
-        return still(lowered)
+        return frozen(lowered)
 
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
@@ -95,7 +95,7 @@ class Tree:
         lowered = loops_of(self.form)
         if self.lowered.straight:
             lowered = tuple(replace(loop, straight=True) for loop in lowered)
-        return still(lowered)
+        return frozen(lowered)
 
     @cached_property
     def size(self) -> float:
@@ -125,14 +125,14 @@ class Tree:
     def start(self) -> Array:
         """(n + rods,) whole configuration at which it is assembled."""
         lengths = [self.size if rod.length is None else rod.length for rod in self.rods]
-        return still(np.concatenate([self.joints.start, lengths]))
+        return frozen(np.concatenate([self.joints.start, lengths]))
 
     @cached_property
     def driven(self) -> NDArray[np.int64]:
         """Columns of a whole configuration that are theta."""
         n = len(self.joints.coordinates)
         rods = n + np.arange(len(self.rods))
-        return still(np.concatenate([self.joints.motors, rods]).astype(int))
+        return frozen(np.concatenate([self.joints.motors, rods]).astype(int))
 
     @cached_property
     def drives(self) -> tuple[MotorDrive, ...]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..arguments import brief, checks_of, counts, instance, one_of, optional, vector
 from ..budget import afford
 from ..errors import SuppleError

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..arguments import number, some
 from ..errors import SuppleError
 

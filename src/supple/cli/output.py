@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_places",
     "columns_of",
+    "configuration_text",
     "digits",
     "draw_answer",
     "plain",
@@ -33,7 +34,6 @@ __all__ = [
     "save_answer",
     "say",
     "tell_places",
-    "told_configuration",
     "with_csv",
 ]
 
@@ -224,7 +224,7 @@ def plane_of(robot: Any) -> tuple[str, dict[str, str]]:
     return inside, {"plane": "x-y"} if inside else {}
 
 
-def told_configuration(found: Any, where: Mapping[str, Any]) -> str:
+def configuration_text(found: Any, where: Mapping[str, Any]) -> str:
     """Where an answer holds, as one reads it: degrees, metres where something slides."""
     if "position" in where:
         return ", ".join(f"{value:g}" for value in where["position"]) + " m"

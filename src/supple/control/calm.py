@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers.held import Timed
+from ..answers.immutable import Timed
 from ..errors import SuppleError
 from .trajectories import LAWS, Trajectory
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..architectures.kinds import architecture_of
 from ..arguments import as_given, checked, checks_of, instance, optional, reals, some
 from ..beams.basis import AssumedModes

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..arguments import checked, number, reals
 from ..equations.model import Model
 from ..errors import SuppleError

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers.held import frozen_property
+from ..answers.immutable import frozen_property
 from ..architectures.assembling import resolve
 from ..architectures.delta_motion import motion
 from ..architectures.kinds import architecture_of, tree_at_assembly

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..arguments import brief, number, optional, reals, some
 from ..equations.model import Model
 from ..errors import SuppleError

@@ -30,7 +30,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..arguments import checked, number, one_of, reals
 from ..errors import SuppleError
 

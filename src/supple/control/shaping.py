@@ -21,7 +21,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Timed, frozen_property
+from ..answers.immutable import Timed, frozen_property
 from ..arguments import brief, reals
 from ..errors import SuppleError
 from .shapers import Shaper

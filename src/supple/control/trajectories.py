@@ -20,7 +20,7 @@ from numpy.polynomial.polynomial import polyval
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Plotted
-from ..answers.held import Immutable, frozen_property
+from ..answers.immutable import Immutable, frozen_property
 from ..answers.registry import import_function
 from ..arguments import brief, checked, checks_of, number, one_of, reals, some, vector
 from ..errors import SuppleError

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..architectures.kinds import architecture_of
 from ..beams.basis import AssumedModes, Basis, FiniteElements
 from ..beams.fixed.elements import mesh

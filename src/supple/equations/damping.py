@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..architectures.kinds import architecture_of
 from ..arguments import brief, number
 from ..beams.invariants import Invariants

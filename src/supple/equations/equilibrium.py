@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-BESIDE = 1e-6  # rad or m: followers nearer than this are on one branch
+SAME_BRANCH_TOLERANCE = 1e-6  # rad or m: followers nearer than this are on one branch
 UNSTABLE = 1e-9  # of the stiffness: a rest with less than its negative is unstable
 FURTHEST = 0.3  # rad or m that a loose coordinate moves in a step towards rest
 
@@ -59,7 +59,7 @@ def assembled_pose(model: Model, theta: Array | None = None) -> Array:
         raise SuppleError(reason[0])
     z = np.zeros(loops.laws.chain.size)
     z[[k for places in loops.laws.chain.passive for k in places]] = x[0, tree.joints.passive]
-    q[loose] = z[list(loops.kept)][loose]
+    q[loose] = z[list(loops.independent)][loose]
     return q
 
 
@@ -95,7 +95,7 @@ def standing(model: Model, theta: ArrayLike | None) -> Model:
     q = assembled_pose(model, at)
     guess = functions.loops.unbent_dependent(branch.x)[0]
     there = functions.evaluator("followers")(q)[0]
-    if np.abs(there - guess).max(initial=0.0) < BESIDE:
+    if np.abs(there - guess).max(initial=0.0) < SAME_BRANCH_TOLERANCE:
         return model
     return replace(model, functions=led_from(functions, branch.x[0]))
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.kinds import lower
 from ..architectures.tree import place_links
-from ..assembly import Coordinates, assemble, coordinates, kept_shut
+from ..assembly import Coordinates, assemble, closure_null_space, coordinates
 from ..beams.basis import Basis
 from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam, ShapesOnBeam
@@ -185,7 +185,7 @@ def _elastic(pose: LockedPose, chain: Chain) -> tuple[Array, Array, Array, Array
     if not determined.all():
         passive_closure = z.closure[:, ~determined]
         T[~determined] -= np.linalg.pinv(passive_closure) @ (z.closure @ T)
-        null_space = kept_shut(passive_closure, passive_closure.shape[1])
+        null_space = closure_null_space(passive_closure, passive_closure.shape[1])
         free_motions = np.zeros((z.size, null_space.shape[1]))
         free_motions[~determined] = null_space
     T = np.hstack([T, free_motions])
@@ -207,7 +207,7 @@ def _elastic(pose: LockedPose, chain: Chain) -> tuple[Array, Array, Array, Array
     # Loops may constrain elastic coordinates too: only their null space moves
     opening = z.closure @ T
     if np.abs(opening).max(initial=0.0) > 1e-9 * np.abs(T).max(initial=0.0):
-        N = kept_shut(opening, T.shape[1])
+        N = closure_null_space(opening, T.shape[1])
         T = T @ N
         Y = N.T @ Y
         Q = Q @ N
@@ -227,7 +227,7 @@ def _share_between_springs_in_series(structure: Structure, z: Coordinates, T: Ar
         directions = np.array([release.toward(0) for release in releases]).reshape(-1, 6).T
         size = np.sqrt(np.square(directions).sum(axis=1, keepdims=True))
         # combinations of the releases that do not move the segment
-        idle = kept_shut(directions / np.where(size > 0, size, 1.0), directions.shape[1])
+        idle = closure_null_space(directions / np.where(size > 0, size, 1.0), directions.shape[1])
         stiffness = np.diag([release.stiffness for release in releases])
         if idle.size:
             idle_force = idle.T @ stiffness @ T[own]

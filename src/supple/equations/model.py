@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Immutable, still
+from ..answers.immutable import Immutable, frozen
 from ..answers.registry import import_function
 from ..architectures.coordinate_map import CoordinateMap
 from ..architectures.kinds import architecture_of
@@ -94,7 +94,7 @@ class Model(Immutable):
 
     def __post_init__(self) -> None:
         """Hold still, the numbers of its chain too."""
-        still(self.chain)
+        frozen(self.chain)
         super().__post_init__()
 
     check = _check

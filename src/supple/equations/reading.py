@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Literal
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..architectures.tree import Tree
 from ..arguments import brief, one_of
 from ..beams.sliding.shapes import Velocity

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..architectures.kinds import architecture_of
 from ..arguments import whole_number
-from ..assembly import kept_shut
+from ..assembly import closure_null_space
 from ..beams.theory import AnyBeam
 from ..equations.damping import file_ratio
 from ..errors import SuppleError
@@ -419,7 +419,7 @@ class _Assembly:
         rows = np.zeros((ties.shape[1], size))
         rows[:, self.releases] = ties.T
         constraints.append(rows)
-        return kept_shut(np.vstack(constraints), size)
+        return closure_null_space(np.vstack(constraints), size)
 
 
 def _out_of_plane(body: dict[str, Array]) -> list[int]:

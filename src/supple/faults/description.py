@@ -102,7 +102,7 @@ class Description(BaseModel, ABC):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from ..answers.held import as_html  # loads numpy, which reading a file does not need
+        from ..answers.immutable import as_html  # loads numpy, which reading a file does not need
 
         rows = [(name, repr(value)) for name, value in self.__repr_args__()]
         return as_html(type(self).__name__, rows)

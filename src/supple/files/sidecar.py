@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from ..answers.held import FrozenTable
+from ..answers.immutable import FrozenTable
 from ..robot import Body, Elastic, Material
 from ..robot.body import Description
 from ..robot.springs import Gear

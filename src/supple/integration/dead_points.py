@@ -218,9 +218,9 @@ class DeadPointRun:
         self.plan = plan
         self.functions = functions
         self.loops = functions.loops
-        self.kept = list(self.loops.kept)
+        self.independent = list(self.loops.independent)
         self.followers = list(self.loops.followers)
-        self.size = len(self.kept) + len(self.followers)
+        self.size = len(self.independent) + len(self.followers)
 
     @cached_property
     def _closure_slopes(self) -> AnyEvaluator:
@@ -269,7 +269,7 @@ class DeadPointRun:
 
     def determinant(self, x: Array) -> Any:
         """Return det c_w, its columns of length one, at a state or at states (n, .)."""
-        n = len(self.kept)
+        n = len(self.independent)
         m = len(self.followers)
         slopes = self._closure_slopes(x[..., :n], x[..., 2 * n + 1 : 2 * n + 1 + m])[0]
         lengths = np.linalg.norm(slopes, axis=-2, keepdims=True)
@@ -311,7 +311,7 @@ class DeadPointRun:
 
     def _tree_state(self, x: Array) -> _TreeState:
         """Return the state of the tree at a state of the run."""
-        n = len(self.kept)
+        n = len(self.independent)
         m = len(self.followers)
         q = x[:n]
         qd = x[n : 2 * n]
@@ -320,9 +320,9 @@ class DeadPointRun:
         wd = self.functions.evaluator("drift", near=True)(q, qd, w)[0]
         z = np.zeros(self.size)
         zd = np.zeros(self.size)
-        z[self.kept] = q
+        z[self.independent] = q
         z[self.followers] = w
-        zd[self.kept] = qd
+        zd[self.independent] = qd
         zd[self.followers] = wd
         return _TreeState(z, zd, float(x[2 * n]))
 
@@ -330,13 +330,15 @@ class DeadPointRun:
         """Return the state of the run at a state of the tree."""
         z = state.z
         zd = state.zd
-        return np.concatenate([z[self.kept], zd[self.kept], [state.work], z[self.followers]])
+        return np.concatenate(
+            [z[self.independent], zd[self.independent], [state.work], z[self.followers]]
+        )
 
     def _efforts(self, t: float, state: _TreeState) -> Array:
         """Return the joint efforts at a time and state."""
         plan = self.plan
         if isinstance(plan.tau, Feedback):
-            return plan.tau(t, state.z[self.kept], state.zd[self.kept])
+            return plan.tau(t, state.z[self.independent], state.zd[self.independent])
         return plan.inputs(np.array([t]))[0, : plan.model.joints]
 
     def _rates(self, t: float, y: Array) -> Array:
@@ -350,7 +352,7 @@ class DeadPointRun:
         M, force, lost, _, C, second = self._equations(state.z, state.zd, wrench)
         tau = self._efforts(t, state)
         push = -force
-        driven = self.kept[:joints]
+        driven = self.independent[:joints]
         push[driven] += tau
         rows = len(C)
         matrix = np.block([[M, C.T], [C, np.zeros((rows, rows))]])
@@ -415,7 +417,7 @@ class DeadPointRun:
     def _two_ways(self, t: float, state: _TreeState) -> str:
         """Say that a change point was reached, from which the loops may go on in two ways."""
         joints = self.plan.model.joints
-        pairs = zip(self.plan.model.coordinates[:joints], state.z[self.kept], strict=False)
+        pairs = zip(self.plan.model.coordinates[:joints], state.z[self.independent], strict=False)
         pose = ", ".join(f"{name} = {value:.4g}" for name, value in pairs)
         return (
             f"the loops of {self.loops.name} reach a change point at t = {t:.4g} s with {pose}: "

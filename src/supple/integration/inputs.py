@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..arguments import number, reals, some
 from ..control.matching import match_names, motor_names
 from ..errors import SuppleError

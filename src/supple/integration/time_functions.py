@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..answers.answer import Shown
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..control.trajectories import Trajectory
 from ..errors import SuppleError
 from .inputs import Feedback, Input, MemoryWarning, highest_rate

@@ -168,11 +168,11 @@ def _lanczos(C: Array, count: int) -> tuple[Array, Array] | None:
     start = np.random.default_rng(0).standard_normal((2, len(C)))
     values, vectors = eigsh(C, k=count, which="LA", v0=start[0], tol=0)
 
-    def rest(y: Array) -> Array:
+    def remainder(y: Array) -> Array:
         out: Array = C @ y - vectors @ (values * (vectors.T @ y))
         return out
 
-    operator = LinearOperator(C.shape, matvec=rest, dtype=C.dtype)
+    operator = LinearOperator(C.shape, matvec=remainder, dtype=C.dtype)
     missed = eigsh(operator, k=1, which="LA", v0=start[1], return_eigenvectors=False, tol=1e-6)
     if missed[0] > values[0] * (1 + 1e-6):
         return None

@@ -73,7 +73,7 @@ def closed_function(functions: ClosedFunctions, output: Output) -> Any:
     tree: Any = OpenTree(loops)
     found = output.expression(tree, motion)
     inner = ca.Function("tree", [z, v, a, load, pull], ca.cse([ca.densify(found)]))
-    sizes = [len(loops.kept)] * 3 + [6, len(loops.followers)]
+    sizes = [len(loops.independent)] * 3 + [6, len(loops.followers)]
     q, qd, qdd, wrench, guess = (loops.symbol(w, k) for w, k in zip("qvawn", sizes, strict=True))
     at, pulls = functions.closing((q, qd, qdd), wrench, guess)
     found = [inner(at.z, at.zd, at.zdd, wrench, pulls)]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..equations.model import Model
 from .at_rest import Rest
 

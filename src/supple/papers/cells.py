@@ -123,13 +123,13 @@ class Judged(ABC):
         return self.verdict == self.expected
 
     @property
-    def told_verdict(self) -> str:
+    def verdict_text(self) -> str:
         """The verdict, and the foreseen one where they differ."""
         return self.verdict if self.ok else f"{self.verdict}, EXPECTED {self.expected}"
 
     def line(self) -> str:
         """Return it as one sentence."""
-        text = f"{self.statement}: {self.told_verdict}"
+        text = f"{self.statement}: {self.verdict_text}"
         return f"{text} ({self.why})" if self.why else text
 
 
@@ -280,7 +280,7 @@ class Reproduction(Answer):
         groups: dict[tuple[str, str], list[Cell]] = {}
         for cell in sorted(self.cells, key=attrgetter("ok")):
             if cell.verdict != "agrees" or not cell.ok:
-                groups.setdefault((cell.told_verdict, cell.why), []).append(cell)
+                groups.setdefault((cell.verdict_text, cell.why), []).append(cell)
         return groups
 
     @property

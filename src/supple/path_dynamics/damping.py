@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..architectures.kinds import tree_at_assembly
 from ..arguments import number, whole_number
 from ..beams.basis import FiniteElements

@@ -20,7 +20,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Immutable, frozen_property
+from ..answers.immutable import Immutable, frozen_property
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, counts, one_of
 from ..beams.fixed.elements import Mesh, mesh

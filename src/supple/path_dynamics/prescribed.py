@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers.held import Immutable
+from ..answers.immutable import Immutable
 from ..errors import SuppleError
 from ..kernels.jets import Jet, jet_of, solve, transpose
 from ..structure import MovingStructure

@@ -232,7 +232,7 @@ TURNS: dict[str, tuple[Turn, ...]] = {
 }
 
 
-HELD = ("stiffness", "damping", "friction")
+HOLDING_KEYS = ("stiffness", "damping", "friction")
 
 
 class MechanismJoint(BaseJoint):
@@ -302,7 +302,7 @@ class MechanismJoint(BaseJoint):
             return "axes hold [0, 0, 0]: give two directions, such as [[0, 1, 0], [0, 0, 1]]"
         if self.axes is not None and abs(unit(self.axes[0]) @ unit(self.axes[1])) > 1 - 1e-12:
             return f"axes {[list(a) for a in self.axes]} are parallel: a universal joint needs two"
-        meaningless = {"fixed": ("stiffness", "rest"), "free": (*HELD, "bearing")}.get(
+        meaningless = {"fixed": ("stiffness", "rest"), "free": (*HOLDING_KEYS, "bearing")}.get(
             self.type, ()
         )
         if given_anyway := [
@@ -388,4 +388,4 @@ class LegJoint(Description):
     @property
     def acts(self) -> bool:
         """Whether the joint exerts any moment of its own."""
-        return any(any(getattr(self, key) or ()) for key in HELD)
+        return any(any(getattr(self, key) or ()) for key in HOLDING_KEYS)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, ParamSpec, TypeVar
 from weakref import ref
 
-from ..answers.held import still
+from ..answers.immutable import frozen
 from .robot import Robot
 
 __all__ = ["cached_for_robot"]
@@ -34,6 +34,6 @@ def cached_for_robot(
     if memory is None or memory.owner is None or memory.owner() is not robot:
         memory = robot.__dict__["_memory"] = _Memory(robot)
     if key not in memory.values:
-        memory.values[key] = still(make(*given, **options))
+        memory.values[key] = frozen(make(*given, **options))
     found: T = memory.values[key]
     return found

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from ..answers.answer import Shown
-from ..answers.held import FrozenTable
+from ..answers.immutable import FrozenTable
 from ..answers.registry import import_function
 from ..arguments import brief, checks_of
 from ..editing import edit_fields

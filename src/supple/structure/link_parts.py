@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers.held import still
+from ..answers.immutable import frozen
 from ..architectures.closing import Loop, alike
 from ..architectures.joint_tree import JointCoordinate, TreeMotion
 from ..architectures.tree import Tree
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-FREE = still(tuple(Release(row) for row in np.eye(6)))  # all six motions of a free joint
+FREE = frozen(tuple(Release(row) for row in np.eye(6)))  # all six motions of a free joint
 PLACING_FIELDS = ("name", "joint", "parent", "at")  # fields of a link that its beam does not use
 
 

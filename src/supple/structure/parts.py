@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import still
+from ..answers.immutable import frozen
 from ..beams.dynamic_stiffness import numbers, with_curves
 from ..beams.theory import AnyBeam
 from ..beams.varying import VaryingBeam
@@ -203,7 +203,7 @@ class SegmentNumbers:
                 column = np.zeros(len(each))
                 column[k], column[names.index(release.follows[0])] = -1.0, release.follows[1]
                 columns.append(column)
-        return still(np.reshape(columns, (len(columns), len(each))).T)
+        return frozen(np.reshape(columns, (len(columns), len(each))).T)
 
     def release_coefficients(self, closures: tuple[ClosureRows, ...], size: int) -> Array:
         """(1 or B, r, c): what rows take of releases, closures' and then those that follow others.
@@ -363,7 +363,7 @@ class Structure:
         parents = [segment.parent + 1 for segment in self.segments]
         R_A = axes[:, parents]
         offset = np.einsum("bnji,bnj->bni", R_A, self.p - ends[:, parents])
-        return still(motion_transform(self.R.swapaxes(2, 3) @ R_A, offset))
+        return frozen(motion_transform(self.R.swapaxes(2, 3) @ R_A, offset))
 
     @cached_property
     def known_numbers(self) -> SegmentNumbers:

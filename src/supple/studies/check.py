@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
 from ..architectures.assembling import resolve
-from ..architectures.base import NEAR
+from ..architectures.base import NEARLY_SINGULAR
 from ..architectures.hanging import not_at_rest
 from ..architectures.kinds import architecture_of
 from ..arguments import checked
@@ -333,7 +333,7 @@ def _near_singular(robot: Robot, poses: dict[str, Any]) -> NDArray[np.bool_]:
     found = family.resolve(poses.get("theta"), poses.get("position"))
     is_singular = ~family.reachable(poses[family.asked_by], family.asked_by)
     if found.clearance is not None:
-        is_singular |= found.clearance < NEAR
+        is_singular |= found.clearance < NEARLY_SINGULAR
     return np.asarray(is_singular)
 
 

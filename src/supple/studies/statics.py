@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..answers.answer import Answer
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, vector, whole_number
-from ..assembly import Coordinates, coordinates, exact_ends, kept_shut
+from ..assembly import Coordinates, closure_null_space, coordinates, exact_ends
 from ..beams.dynamic_stiffness import carry, root_inertia
 from ..beams.invariants import beam_points
 from ..budget import afford
@@ -228,7 +228,7 @@ def statics(
             here = structure.at(row)
             placed = placed_loads(here, loads)
             sag = _solve_sag(here, tip_load, g, points, placed)
-            rest = _rest(here, robot, requested.theta[b], sag, g, placed)
+            rest = _rest_of(here, robot, requested.theta[b], sag, g, placed)
             reading = {name: o.read(o.named(name).at_rest(rest)) for name, o in measured.items()}
         except SuppleError as problem:
             if requested.single:
@@ -282,7 +282,7 @@ def _gather_output(name: str, readings: list[dict[str, Any]], is_good: NDArray[n
     return out[:, 0] if entries == 1 else out
 
 
-def _rest(
+def _rest_of(
     structure: Structure,
     robot: Robot,
     theta: Array,
@@ -448,7 +448,7 @@ def _solve(
     if not z.size:
         return np.zeros_like(loads), np.zeros(loads.shape[1], bool)
     scale = 1 / np.sqrt(np.where(np.diag(K) > 0, np.diag(K), 1.0))
-    basis = scale[:, None] * kept_shut(z.closure * scale, z.size)
+    basis = scale[:, None] * closure_null_space(z.closure * scale, z.size)
     stiffnesses, V = np.linalg.eigh(basis.T @ K @ basis)
     is_stiff = stiffnesses > stiffnesses.max(initial=0.0) / LOOSE
     modal_loads = V.T @ (basis.T @ loads)

@@ -18,7 +18,7 @@ import pytest
 import supple
 from every_answer import MAKERS, answer, arm
 from supple.answers.answer import Answer
-from supple.answers.held import freeze_arrays, same, short, still
+from supple.answers.immutable import freeze_arrays, frozen, same, short
 from supple.answers.registry import KINDS, import_function
 
 
@@ -209,7 +209,7 @@ def test_what_is_remembered_writes_no_equations() -> None:
     before = dict(vars(model.functions))
     counts = {name: len(x) for name, x in before.items() if isinstance(x, dict)}
     assert counts
-    still(model)
+    frozen(model)
     after = {name: len(x) for name, x in vars(model.functions).items() if isinstance(x, dict)}
     assert after == counts
 

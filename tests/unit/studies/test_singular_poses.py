@@ -10,7 +10,7 @@ import pytest
 
 import supple
 from supple.architectures.assembling import resolve
-from supple.architectures.base import NEAR, SINGULAR
+from supple.architectures.base import NEARLY_SINGULAR, SINGULAR
 from supple.architectures.kinds import lower
 
 ASKED = {
@@ -109,7 +109,7 @@ def test_the_first_frequency_of_a_delta_falls_with_its_clearance():
     clear = singularity(robot, np.column_stack([0 * heights, 0 * heights, heights]))[1]
     with pytest.warns(supple.PoseWarning):
         omega = [supple.modes(robot, position=[0, 0, z], count=1).omega[0] for z in heights]
-    assert np.diff(omega / clear) == pytest.approx(0, abs=NEAR * omega[0] / clear[0])
+    assert np.diff(omega / clear) == pytest.approx(0, abs=NEARLY_SINGULAR * omega[0] / clear[0])
 
 
 def test_a_four_bar_led_by_its_rocker_has_dead_points():
@@ -129,7 +129,7 @@ def test_a_four_bar_led_by_its_rocker_has_dead_points():
         assert [item.category for item in seen] == [supple.PoseWarning] * (word == "near")
         clear = m.clearance(resolve(lower(robot), theta)[0])[0]
         assert found.certified
-        assert SINGULAR < clear < NEAR if word == "near" else clear > NEAR
+        assert SINGULAR < clear < NEARLY_SINGULAR if word == "near" else clear > NEARLY_SINGULAR
 
 
 def test_build_and_linearize_tell_of_singular_poses():

@@ -130,7 +130,7 @@ def lookup(write: Callable[[Array], Any], edges: tuple[float, float]) -> Lookup:
     rows: dict[bytes, int] = {}
     values: list[Array] = []
 
-    def kept(x: Array) -> _Place:
+    def cached_place(x: Array) -> _Place:
         """Its row; what is equal stands there once."""
         key = x.tobytes()
         if key not in rows:
@@ -139,7 +139,7 @@ def lookup(write: Callable[[Array], Any], edges: tuple[float, float]) -> Lookup:
         return _Place(rows[key])
 
     lengths = ((edges[0] + (edges[1] - edges[0]) * at) ** 4).ravel()
-    form = map_leaves(write(lengths), np.ndarray, kept)
+    form = map_leaves(write(lengths), np.ndarray, cached_place)
     series = np.reshape(values, (len(values), TABLE_PIECES, SERIES_TERMS)) @ to
     return Lookup(np.ascontiguousarray(series.swapaxes(0, 1)), edges, form)
 
@@ -156,11 +156,11 @@ def recipe(write: Callable[..., Any], *sizes: int) -> Recipe:
     groups = [ca.SX.sym(f"x{k}", size) for k, size in enumerate(sizes)]
     leaves: list[Scalar] = []
 
-    def kept(x: Scalar) -> _Place:
+    def cached_place(x: Scalar) -> _Place:
         leaves.append(x)
         return _Place(len(leaves) - 1)
 
-    form = map_leaves(write(*[ca.vertsplit(group) for group in groups]), ca.SX, kept)
+    form = map_leaves(write(*[ca.vertsplit(group) for group in groups]), ca.SX, cached_place)
     return Recipe(ca.Function("recipe", groups, [ca.vertcat(*leaves)], {"cse": True}), form)
 
 

@@ -46,7 +46,7 @@ def tour(out: Out = "tour", json: Json = False) -> None:
     page = save_tour(visited, out)
     if json:
         rows = [{"robot": stop.name, **vars(row)} for stop in visited for row in stop.rows]
-        stops_told = [
+        stop_rows = [
             {
                 "robot": stop.name,
                 "table": stop.table,
@@ -57,7 +57,7 @@ def tour(out: Out = "tour", json: Json = False) -> None:
             }
             for stop in visited
         ]
-        print_json({"page": str(page.resolve()), "stops": stops_told}, rows=rows)
+        print_json({"page": str(page.resolve()), "stops": stop_rows}, rows=rows)
         return
     seconds = time.perf_counter() - start
     size = page.stat().st_size / 1e3

@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Position, angles, configuration_arguments, numbers
-from ..output import digits, plain, print_json, print_table, say, told_configuration
+from ..output import configuration_text, digits, plain, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ...studies.kinematics.inverse import JointSolutions
@@ -63,7 +63,7 @@ def forward(
             }
         )
         return
-    say(f"{plain(robot.name)} at {told_configuration(found, where)}")
+    say(f"{plain(robot.name)} at {configuration_text(found, where)}")
     say(f"base axes, {'with its sag' if sag else 'undeformed'}\n")
     rows = []
     for k, axis in enumerate("xyz"):

@@ -35,7 +35,7 @@ Scaling = Annotated[
     ),
 ]
 
-TOLD = (
+REPORTED = (
     *("omega", "energy", "action", "end_deflection", "root_moment", "lyapunov", "lyapunov_rate"),
     *("lyapunov_own", "offsetting_ratio", "speed_ratio", "growth", "stable", "text"),
     *("tip_amplitude", "beta", "beta_integrated"),
@@ -81,7 +81,7 @@ def stability(
         given = {"trajectory": trajectory, "velocity": velocity, "normalisation": normalisation}
         values = found.eigenvalues
         split = {"eigenvalues_real": values.real, "eigenvalues_imag": values.imag}
-        document = {name: getattr(found, name) for name in TOLD}
+        document = {name: getattr(found, name) for name in REPORTED}
         print_json({"robot": robot.name, **given, "t": found.t, **split, **document}, found)
         return
     say(f"{plain(robot.name)}, {trajectory}: {model.size - model.joints} elastic coordinates")

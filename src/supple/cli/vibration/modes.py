@@ -21,6 +21,7 @@ from ..arguments import (
 )
 from ..output import (
     check_places,
+    configuration_text,
     digits,
     draw_answer,
     plain,
@@ -29,7 +30,6 @@ from ..output import (
     save_answer,
     say,
     tell_places,
-    told_configuration,
 )
 from ..signature_options import options_of
 
@@ -118,7 +118,7 @@ def modes(
         return
     theories = _theory(found.robot)
     names = theories if isinstance(theories, str) else ", ".join(dict.fromkeys(theories))
-    say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
+    say(f"{plain(found.robot.name)} at {configuration_text(found, where)}")
     loaded = f", {UNDER_WEIGHT}" if found.gravity else ""
     say(f"joints {found.joints}{loaded}, theory {names}, method {found.method}\n")
     rows = zip(found.frequency_hz, found.omega, found.kind, strict=True)
@@ -159,7 +159,7 @@ def _print_theories(
             }
         print_json(document, compared)
         return
-    say(f"{plain(compared.robot.name)} at {told_configuration(compared, where)}")
+    say(f"{plain(compared.robot.name)} at {configuration_text(compared, where)}")
     say(f"joints {compared.joints}, method {compared.method}, frequencies in Hz\n")
     others = compared.names[1:]
     columns = ["mode>", *(f"{name}>" for name in compared.names)]

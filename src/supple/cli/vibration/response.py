@@ -10,6 +10,7 @@ from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, configuration_arguments, joint_words
 from ..output import (
     check_places,
+    configuration_text,
     digits,
     draw_answer,
     plain,
@@ -18,7 +19,6 @@ from ..output import (
     print_table,
     say,
     tell_places,
-    told_configuration,
 )
 from ..signature_options import options_of
 
@@ -142,7 +142,7 @@ def _tell(found: FrequencyResponse, where: dict[str, Any], json: bool) -> None:
         zeros = {f"{o} / {i}": _pairs(_zeros(found, i, o)) for o, i in paths}
         print_json(document | {"zeros": zeros}, found)
         return
-    say(f"{plain(found.robot.name)} at {told_configuration(found, where)}, joints {found.joints}")
+    say(f"{plain(found.robot.name)} at {configuration_text(found, where)}, joints {found.joints}")
     poles = ", ".join(digits(p / (2 * np.pi)) for p in found.poles.imag) or "none"
     say(f"natural frequencies{inside} in the band, Hz: {poles}")
     if found.rigid_modes:

@@ -22,6 +22,7 @@ from ..arguments import (
 from ..measured import Measured, as_lists, parse_outputs, print_outputs
 from ..output import (
     check_places,
+    configuration_text,
     draw_answer,
     plain,
     print_json,
@@ -29,7 +30,6 @@ from ..output import (
     save_answer,
     say,
     tell_places,
-    told_configuration,
 )
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def statics(
 
 def _print(found: Statics, where: dict[str, Any]) -> None:
     gravity = ", ".join(f"{g:g}" for g in found.robot.gravity)
-    say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
+    say(f"{plain(found.robot.name)} at {configuration_text(found, where)}")
     say(f"base axes, gravity {gravity} m/s^2\n")
     displacements = tidy([1e3 * x for x in found.tip_displacement], 6, share=NO_MOTION_SHARE)  # mm
     rotations = tidy(

@@ -50,7 +50,7 @@ Array = NDArray[np.float64]
 
 SERIES = (1.0, 2 / 3, 8 / 15, 16 / 35, 128 / 315, 256 / 693, 1024 / 3003)  # phi / sin phi
 DROPS = (*(a - b for a, b in pairwise(SERIES)), 0.0)
-NEAR = 1e-3  # sin^2(phi / 2) below which it is used: the next term is 1e-22
+SMALL_TURN = 1e-3  # sin^2(phi / 2) below which it is used: the next term is 1e-22
 
 
 class Ball(NamedTuple):
@@ -172,8 +172,8 @@ def _rotation_vector(ball: Ball, angles: Vector) -> tuple[Vector, Scalar]:
     large = phi / sine
     bent = rise / (4 * series**2 * (1 - u)), (1 - large * (1 - u)) / phi**2
     if ca is math:
-        return scale(0.5 * (small if u < NEAR else large), skew), bent[u >= NEAR]
-    factor, g = (ca.if_else(u < NEAR, *pair) for pair in ((small, large), bent))
+        return scale(0.5 * (small if u < SMALL_TURN else large), skew), bent[u >= SMALL_TURN]
+    factor, g = (ca.if_else(u < SMALL_TURN, *pair) for pair in ((small, large), bent))
     return scale(0.5 * factor, skew), g
 
 

@@ -55,7 +55,7 @@ class ClosedFunctions(LoopFunctions):
 
     def ends(self) -> Array:
         """Return B (N, N) of `forward_dynamics_ends`: coordinates as they are."""
-        return np.eye(len(self.loops.kept))
+        return np.eye(len(self.loops.independent))
 
     def symbol(self, word: str, size: int) -> Any:
         """Return a symbol that the functions can be called with."""
@@ -111,7 +111,7 @@ class ClosedFunctions(LoopFunctions):
         if key not in self.loops.function_cache:
             ca = casadi()
             words = _INPUTS[name]
-            n = len(self.loops.kept)
+            n = len(self.loops.independent)
             sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
             kind = ca.SX if self.is_scalar_expression and name not in CALLS else ca.MX
             x = {word: kind.sym(word, sizes[word]) for word in words}
@@ -206,7 +206,7 @@ class ClosedFunctions(LoopFunctions):
         """N' f on q of forces f on z."""
         part = self.solved.closures
         felt = part["turned"](at.factors, force[list(self.loops.followers)])
-        return force[list(self.loops.kept)] - casadi().mtimes(at.U.T, felt)
+        return force[list(self.loops.independent)] - casadi().mtimes(at.U.T, felt)
 
     def _dependent_slopes(self, at: TreeRates) -> Any:
         """B = dw/dq."""
@@ -220,7 +220,7 @@ class ClosedFunctions(LoopFunctions):
         """N' M N of a matrix on z, with N = [1; B], B = dw/dq."""
         ca = casadi()
         B = self._dependent_slopes(at)
-        free = list(self.loops.kept)
+        free = list(self.loops.independent)
         dependent = list(self.loops.followers)
         cross = ca.mtimes(M[free, dependent], B)
         inner = ca.mtimes(B.T, ca.mtimes(M[dependent, dependent], B))
@@ -252,7 +252,7 @@ def near_symbols(model: Any, rounds: int = 1) -> tuple[Any, Any]:
 def project_to_independent(f: ClosedFunctions, tree: Any) -> Any:
     """Return N' y of columns y(z, z', z'') on the tree as a CasADi function of q, qd and qdd."""
     ca = casadi()
-    n = len(f.loops.kept)
+    n = len(f.loops.independent)
     motion = [f.loops.symbol(word, n) for word in ("q", "qd", "qdd")]
     guess = f.loops.symbol("near", len(f.loops.followers))
     q, qd, qdd = motion
@@ -341,7 +341,7 @@ def _accelerations_or_forces(f: ClosedFunctions, name: str, x: Given, near: Any)
     if "tau" in x:
         motors = f.loops.motors
         efforts_on_tree = np.zeros((force.numel(), motors))
-        efforts_on_tree[list(f.loops.kept[:motors]), range(motors)] = 1.0
+        efforts_on_tree[list(f.loops.independent[:motors]), range(motors)] = 1.0
         push = ca.mtimes(ca.sparsify(ca.DM(efforts_on_tree)), x["tau"]) - force
         found = _solve_positive_definite(f._onto(at, f.tree("mass")(at.z)), f._down(at, push))
     else:

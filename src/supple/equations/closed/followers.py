@@ -59,7 +59,7 @@ class DependentCoordinates:
         if "closures" in ties.function_cache:
             found: dict[str, Any] = ties.function_cache["closures"]
             return found
-        n = len(ties.kept)
+        n = len(ties.independent)
         m = len(ties.followers)
         q = ca.SX.sym("q", n)
         w = ca.SX.sym("w", m)

@@ -74,7 +74,7 @@ class Loops(ClosureEquations):
         self.gravity = np.asarray(chain.gravity, float)
         self.followers = followers
         self.assembled = z
-        self.kept = tuple(k for k in range(chain.size) if k not in followers)
+        self.independent = tuple(k for k in range(chain.size) if k not in followers)
         self.named = tuple(chain.names[k] for k in followers)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -182,9 +182,9 @@ class Loops(ClosureEquations):
         """M (N, N) at the assembled pose, in numbers: N' M N with N = [1; -c_w^-1 c_q]."""
         M = np.array(self.laws.mass(self.assembled.tolist()), float)
         J = np.array(self.symbolic_tree.residual(self.assembled)[1])[list(self.rows)]
-        N = np.zeros((len(M), len(self.kept)))
-        N[list(self.kept), range(len(self.kept))] = 1.0
-        N[list(self.followers)] = -np.linalg.solve(J[:, self.followers], J[:, self.kept])
+        N = np.zeros((len(M), len(self.independent)))
+        N[list(self.independent), range(len(self.independent))] = 1.0
+        N[list(self.followers)] = -np.linalg.solve(J[:, self.followers], J[:, self.independent])
         free: Array = N.T @ M @ N
         return free
 
@@ -194,7 +194,7 @@ class Loops(ClosureEquations):
         Else in steps from the assembled pose, q's motors taken to their nearest turn.
         """
         ca = casadi()
-        n = len(self.kept)
+        n = len(self.independent)
         m = len(self.followers)
         part = DependentCoordinates(self).closures
         if self.unbent is not None:
@@ -212,7 +212,7 @@ class Loops(ClosureEquations):
         for _ in range(2):
             moved = moved - part["solve"](there, part["c"](at, moved))
         step = ca.Function("step", [ca.vertcat(q, w), dq], ca.cse([ca.vertcat(at, moved)]))
-        first = self.assembled[list(self.kept)]
+        first = self.assembled[list(self.independent)]
         follow = self.assembled[list(self.followers)]
         gap = ca.MX.sym("gap", n)
         walks = []
@@ -224,7 +224,7 @@ class Loops(ClosureEquations):
         there = ca.MX.sym("w", m)
         again = ca.Function.if_else(
             "again",
-            ca.Function("kept", [there, gap], [there]),
+            ca.Function("unchanged", [there, gap], [there]),
             ca.Function("walk", [there, gap], [walks[2](gap)]),
         )
         given = ca.MX.sym("q", n)
@@ -234,7 +234,7 @@ class Loops(ClosureEquations):
         for i, place in chain.theta.items():
             if chain.links[i].axis is not None:
                 turns[place] = 2 * np.pi
-        turns = turns[list(self.kept)]
+        turns = turns[list(self.independent)]
         for k in np.flatnonzero(turns):
             full_turns = turns[k] * ca.floor(off[int(k)] / turns[k] + 0.5)
             off = off - ca.DM(np.eye(n)[k]) * full_turns

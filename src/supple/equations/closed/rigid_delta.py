@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.held import Immutable
+from ...answers.immutable import Immutable
 from ...architectures import delta
 from ...architectures.delta_motion import DeltaMotion, jacobian, motion, moving_links
 from ...architectures.frames import Frames

@@ -48,7 +48,7 @@ def force_slopes(forces: TreeForces, at: TreeRates, force: Any) -> list[Any]:
     ca = casadi()
     here = _Pose(loops, at)
     lost = tree("lost")
-    n = len(loops.kept)
+    n = len(loops.independent)
     m = len(loops.followers)
     places = here.places
     moved = (at.z, at.zd, at.zdd, loops.gravity)
@@ -121,7 +121,7 @@ class _Closure:
 def _closures(loops: Loops) -> list[_Closure]:
     """Every closure of loops, its second and third derivatives in symbols."""
     ca = casadi()
-    n = len(loops.kept)
+    n = len(loops.independent)
     m = len(loops.followers)
     q = ca.SX.sym("q", n)
     w = ca.SX.sym("w", m)
@@ -155,7 +155,7 @@ class _Pose:
     def __init__(self, loops: Loops, at: TreeRates) -> None:
         self.loops = loops
         self.at = at
-        self.places = [*loops.kept, *loops.followers]
+        self.places = [*loops.independent, *loops.followers]
         self.limbs = [limb for limb in loops.symbolic_tree.limbs if limb.places]
         if "closures by parts" not in loops.function_cache:
             loops.function_cache["closures by parts"] = _closures(loops)
@@ -173,13 +173,13 @@ class _Pose:
     def N(self) -> Any:
         """(Z, N) dz/dq."""
         return casadi().vertcat(
-            casadi().DM.eye(len(self.loops.kept)), self.solve_dependent(self.at.U)
+            casadi().DM.eye(len(self.loops.independent)), self.solve_dependent(self.at.U)
         )
 
     def solve_dependent(self, b: Any) -> Any:
         """-c_w^-1 b of a matrix b."""
         solve = DependentCoordinates(self.loops).closures["solve"]
-        each = solve.map("solve", "serial", len(self.loops.kept), [0], [])
+        each = solve.map("solve", "serial", len(self.loops.independent), [0], [])
         return -each(self.at.factors, casadi().densify(b))
 
     def times(self, matrices: list[Any], X: Any) -> Any:

@@ -32,10 +32,10 @@ class ClosureEquations(ABC):
     """Coordinates z of a tree, parted into free ones q and followers w, with closures c(z) = 0.
 
     Attributes:
-        kept, followers: places of q and w in z.
+        independent, followers: places of q and w in z.
     """
 
-    kept: tuple[int, ...]
+    independent: tuple[int, ...]
     followers: tuple[int, ...]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class ClosureEquations(ABC):
     @property
     def small(self) -> bool:
         """Whether its functions are single expressions of scalars, not calls of parts."""
-        return len(self.followers) <= SMALL[0] and len(self.kept) <= SMALL[1]
+        return len(self.followers) <= SMALL[0] and len(self.independent) <= SMALL[1]
 
     def symbol(self, word: str, size: int) -> Any:
         """Return a symbol of the kind that its functions are written in."""
@@ -65,4 +65,4 @@ class ClosureEquations(ABC):
     @cached_property
     def order(self) -> list[int]:
         """Places of z in [q, w]."""
-        return [int(k) for k in np.argsort([*self.kept, *self.followers])]
+        return [int(k) for k in np.argsort([*self.independent, *self.followers])]

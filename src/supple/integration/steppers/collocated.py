@@ -98,18 +98,18 @@ class CollocationSteps(System):
         self._excess = 0
         self._fewest = MOST
         self._here = self.near.copy()
-        self._followers = self._still()
+        self._followers = self._constant_prediction()
         self._x, self._out, self._how = self.equations.residual.rows(STAGES)
         self._learned = np.zeros((LEARNED, 2 * STAGES * plan.model.size + 1))
         self._learned_count = np.zeros(1, np.int64)
 
     def forget(self) -> None:
         """Start anew: accelerations jump here."""
-        self._before, self._followers = None, self._still()
+        self._before, self._followers = None, self._constant_prediction()
         self._cut = 0
         self._patience = PATIENCE
 
-    def _still(self) -> Array:
+    def _constant_prediction(self) -> Array:
         """Coefficients of followers that stay where they are."""
         return np.vstack([self._here, np.zeros((STAGES - 1, len(self._here)))])
 
@@ -165,7 +165,7 @@ class CollocationSteps(System):
                 ahead = (1 + C * h / self._last)[:, None] ** np.arange(STAGES)
             acc[:] = ahead @ THROUGH @ self._before
             guess[:] = ahead @ self._followers
-        if self.led:
+        if self.holds_path:
             self._x[:, :k], self._x[:, n : n + k] = u[:-1, :k], u[:-1, k : 2 * k]
             acc[:, :k] = u[:-1, 2 * k : 3 * k]
         if renewed or self._inverse is None:
@@ -180,7 +180,7 @@ class CollocationSteps(System):
             self._inverse,
             self._learned,
             self._learned_count,
-            k if self.led else 0,
+            k if self.holds_path else 0,
             width,
             guess.shape[1],
             h,
@@ -203,11 +203,11 @@ class CollocationSteps(System):
         (q, qd), n, k, i = start, len(start[0]), self.k, STAGES // 2
         acc = self._x[:, 2 * n : 3 * n]
         state = (q + h * C[i] * qd + h**2 * TWICE[i] @ acc, qd + h * A[i] @ acc, acc[i])
-        if self.led:
+        if self.holds_path:
             state[0][:k], state[1][:k] = u[:k], u[k : 2 * k]
         self.near = self._x[i, 3 * n + len(u) :].copy()
         if self._parts is None or renewed:
-            self.rest(*state, u)
+            self.residual_at(*state, u)
             exact = not self.model.functions.iterates
             self._parts = self.slopes(t, state, u, exact, renewed > 0)
             self.mass = self._parts[0]
@@ -227,7 +227,7 @@ class CollocationSteps(System):
         self._last = h
         end = q + h * qd + h**2 * (PLACED @ acc)
         speed = qd + h * (B @ acc)
-        if self.led:
+        if self.holds_path:
             end[:k], speed[:k] = u[:k], u[k : 2 * k]
         # followers of the next stages and of the end, by the polynomial through these
         self._followers = THROUGH @ near

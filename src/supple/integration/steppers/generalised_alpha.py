@@ -163,12 +163,12 @@ class _AlphaStepper(System):
         h = min(self.graded, most)
         u = self.inputs(t, q, qd)
         qdd = np.zeros_like(q)
-        if self.led:
+        if self.holds_path:
             qdd[: self.k] = u[2 * self.k :]
         exact = not self.model.functions.iterates
         A = self._matrix(t, (q, qd, qdd), u, (h**2, h), exact)
-        qdd = qdd - A @ self.rest(q, qd, qdd, u)
-        self.rest(q, qd, qdd, u)  # for the efforts
+        qdd = qdd - A @ self.residual_at(q, qd, qdd, u)
+        self.residual_at(q, qd, qdd, u)  # for the efforts
         return _State(q, qd, np.asarray(qdd), np.asarray(qdd), state.work, self.power)
 
     def anew(self, t: float, most: float, state: _State) -> _State:
@@ -261,10 +261,10 @@ class _AlphaStepper(System):
             q = q_0 + b * qdd
             qd = qd_0 + c * qdd
             u = self.inputs(t, q, qd)
-            if self.led:
+            if self.holds_path:
                 k = self.k
                 q[:k], qd[:k], qdd[:k] = u[:k], u[k : 2 * k], u[2 * k :]
-            r = self.rest(q, qd, qdd, u)
+            r = self.residual_at(q, qd, qdd, u)
             if count < renewed or self._inverse is None:
                 exact = not self.model.functions.iterates or renewed == MAX_ITERATIONS
                 self._inverse = self._matrix(t, (q, qd, qdd), u, (b, c), exact, renewed > 0)

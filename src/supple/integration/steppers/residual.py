@@ -35,28 +35,32 @@ def inverse(A: Array) -> Array:
 class System:
     """The residual of a plan, what goes with it, and its slopes.
 
-    Attributes:
-        led: whether the joints are held to their path.  tau, power: efforts, and the power of
-        efforts and wrench less what is lost, where the residual was asked last.  near: about where
-        the followers of loops are; `rest` brings them one step of Newton's method nearer.
+    Attributes
+    ----------
+    holds_path : bool
+        Whether the joints are held to their path.
+    tau, power
+        Efforts, and the power of efforts and wrench less losses, at the last evaluation.
+    near
+        Guess of the dependent coordinates; `residual_at` brings it one Newton step nearer.
     """
 
     def __init__(self, plan: RunPlan, x: Array) -> None:
         self.plan = plan
         self.model = plan.model
         self.k, self.tau, self.power = plan.model.joints, np.zeros(plan.model.joints), 0.0
-        self.led = False  # unless a law that holds its joints to the path starts there
+        self.holds_path = False  # unless a law that holds its joints to the path starts there
         if isinstance(plan.controller, Decoupling) and isinstance(plan.tau, Reference):
             k = self.k
             n = plan.model.size
             r, rd, _ = plan.tau.trajectory(0.0)
             off = max(np.abs(x[:k] - r).max(), np.abs(x[n : n + k] - rd).max())
-            self.led = bool(off < 1e-12)
+            self.holds_path = bool(off < 1e-12)
         self.equations: _Equations = plan.model.functions.cached(
-            ("residual", plan.controller, self.led, plan.width, plan.compiled),
+            ("residual", plan.controller, self.holds_path, plan.width, plan.compiled),
             _Equations,
             plan,
-            self.led,
+            self.holds_path,
         )
         self.near = x[2 * plan.model.size + 1 :].copy()
         self._answer: list[Array] | None = None
@@ -73,7 +77,7 @@ class System:
             return efforts
         return np.concatenate([efforts, self.plan.wrench.value(np.array([t]), 6)[0]])
 
-    def rest(self, q: Array, qd: Array, qdd: Array, u: Array) -> Array:
+    def residual_at(self, q: Array, qd: Array, qdd: Array, u: Array) -> Array:
         """The residual; efforts, power and followers are kept."""
         r: Array
         r, self.tau, power, self.near = self.equations.residual(q, qd, qdd, u, self.near)
@@ -132,7 +136,7 @@ class _Equations:
         law, None without one.
     """
 
-    def __init__(self, plan: RunPlan, led: bool) -> None:
+    def __init__(self, plan: RunPlan, holds_path: bool) -> None:
         import casadi as ca
 
         (model, near), law = near_symbols(plan.model, 0), plan.controller
@@ -153,7 +157,7 @@ class _Equations:
         self.answer: list[Evaluator] | None = None
         if isinstance(law, Decoupling):
             wanted = ReferenceMotion(u[:k], u[k : 2 * k], u[2 * k :])
-            second = wanted.rdd if led else law.joint_acceleration(model, q, qd, wanted)
+            second = wanted.rdd if holds_path else law.joint_acceleration(model, q, qd, wanted)
             first = qdd[:k, 0] - second
             tau = force[:k, 0]
         else:

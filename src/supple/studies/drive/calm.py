@@ -138,20 +138,20 @@ def calm_move(
         ("x", "y", "z") if platform else tuple(name for name, _ in architecture_of(robot).motors)
     )
 
-    def made(slower: float) -> CalmMove:
+    def make_move(slower: float) -> CalmMove:
         """The move with every limit lowered as if time ran so much slower."""
         limits = (V / slower, A / slower**2, J / slower**3)
         found = calmest(a, b, modes, limits, left=left, band=band, duration=duration)
         return replace(found, names=names)
 
     if effort_limit is None:
-        return made(1.0)
-    return _within_efforts(robot, made, effort_limit, platform, duration)
+        return make_move(1.0)
+    return _within_efforts(robot, make_move, effort_limit, platform, duration)
 
 
 def _within_efforts(
     robot: Robot,
-    made: Callable[[float], CalmMove],
+    make_move: Callable[[float], CalmMove],
     effort_limit: Any,
     platform: bool,
     duration: float | None,
@@ -168,7 +168,7 @@ def _within_efforts(
     too_fast = 1.0
     slower = enough = 1.0
     for _ in range(EFFORT_ROUNDS):
-        found = made(slower)
+        found = make_move(slower)
         needed, static_share = efforts_used(model, found, limit, platform)
         if static_share >= 1:
             raise SuppleError(

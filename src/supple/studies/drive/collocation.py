@@ -141,7 +141,7 @@ class PointEquations:
             for name in functions.at_rest:
                 force = force + functions.tree(name)(tree[0])
             force = force + functions.tree("lost")(*tree[:2])
-            force = force[[*loops.kept, *loops.followers]]
+            force = force[[*loops.independent, *loops.followers]]
             q = z[: self.size]
             w = z[self.size :]
             by_z = ca.horzcat(

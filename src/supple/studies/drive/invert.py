@@ -297,7 +297,7 @@ def _inverted(
 
 def _rests(rows: _Rows, path: Trajectory) -> list[Array]:
     """States [eta, eta', y] at rest where the path begins and where it ends."""
-    return [rows.rest(path(np.array([t]))[0][0]) for t in (0.0, path.duration)]
+    return [rows.state_at_rest(path(np.array([t]))[0][0]) for t in (0.0, path.duration)]
 
 
 def _zeros(rows: _Rows, rest: Array) -> NDArray[np.complex128]:
@@ -490,7 +490,7 @@ class _Rows:
         )
         return np.hstack([x[:, m:], a]), J
 
-    def rest(self, y: Array) -> Array:
+    def state_at_rest(self, y: Array) -> Array:
         """X at rest with the chord at y: the sag, with the joints where it puts them."""
         theta = y.copy()
         for _ in range(30):
@@ -822,7 +822,7 @@ class _TipRows(_Rows):
     def rate(self, x: Array, y: Array, yd: Array, ydd: Array) -> tuple[Array, Array]:
         return super().rate(x, self._joints(x, y), yd, ydd)
 
-    def rest(self, y: Array) -> Array:
+    def state_at_rest(self, y: Array) -> Array:
         """X at rest with the tip at y: the sag, with the joints where it puts them."""
         k = self.model.joints
         theta = self._followed(np.linspace(self._start_place(), y, 50))[-1]

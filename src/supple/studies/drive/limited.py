@@ -23,7 +23,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.held import Timed, frozen_property
+from ...answers.immutable import Timed, frozen_property
 from ...architectures.kinds import architecture_of
 from ...arguments import (
     also_called,

@@ -207,7 +207,7 @@ class Task:
         if self.limits is not None:
             how["effort_limit"] = tuple(np.minimum(self.limits, NO_LIMIT).tolist())
 
-        def made(band: float, **more: Any) -> Trajectory:
+        def make_move(band: float, **more: Any) -> Trajectory:
             push = ACCELERATION_SHARE * most[1] if self.corrects else most[1]
             found: Trajectory = calm_move(
                 self.robot,
@@ -229,10 +229,10 @@ class Task:
         ).duration
         for band, bound in product(BANDS if self.corrects else BANDS[:1], bounds):
             most_left = [RESIDUAL_SHARE * left for left in bound]
-            found = _quickest(self, partial(made, band), shortest, longest, most_left)
+            found = _quickest(self, partial(make_move, band), shortest, longest, most_left)
             if found is not None:
                 return found
-        return made(BANDS[0], left=rivals[0])
+        return make_move(BANDS[0], left=rivals[0])
 
     @property
     def corrects(self) -> bool:
@@ -258,7 +258,7 @@ class Task:
 
 def _quickest(
     task: Task,
-    made: Callable[..., Trajectory],
+    make_move: Callable[..., Trajectory],
     shortest: float,
     longest: float,
     bound: list[float],
@@ -270,7 +270,7 @@ def _quickest(
     for k in range(DURATION_HALVINGS):
         T = (0.97 * high) if k == 0 else (low + high) / 2
         try:
-            found = made(duration=max(T, shortest))
+            found = make_move(duration=max(T, shortest))
             calm = all(x <= y for x, y in zip(task.residuals_of(found), bound, strict=True))
         except SuppleError:  # too short for the limits
             calm = False

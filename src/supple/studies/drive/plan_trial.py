@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...answers.held import Immutable
+from ...answers.immutable import Immutable
 from ...architectures.kinds import architecture_of
 from ...arguments import number
 from ...beams.basis import AssumedModes

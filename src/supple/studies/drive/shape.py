@@ -399,14 +399,14 @@ def shape(
 
 
 def _slow_down_to_limits(
-    made: Callable[[float], ShapedMove], limits: Sequence[Array]
+    make_move: Callable[[float], ShapedMove], limits: Sequence[Array]
 ) -> ShapedMove:
     """The move made by a factor of slowness, the least found that keeps limits, to 1 %."""
     best = None
     slowed = 1.0
     short = 1.0
     for _ in range(ROUNDS):
-        found = made(slowed)
+        found = make_move(slowed)
         over = [(peak / limit).max() for peak, limit in zip(found.peaks(), limits, strict=True)]
         needed = float(max(over[0], over[1] ** 0.5))
         if needed <= 1 + 1e-12:

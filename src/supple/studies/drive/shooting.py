@@ -455,7 +455,7 @@ class Shooting(Programme):
 
     # ------------------------------------------------------------------ scaled unknowns
 
-    def _rest(self) -> Array:
+    def _efforts_at_rest(self) -> Array:
         """(coefficients, joints): efforts from which those of the fastest move are counted."""
         if not self.free_duration:
             return np.zeros(self.at_tau.shape)
@@ -476,7 +476,7 @@ class Shooting(Programme):
             T = p[-1]
             ratio = (T0 / T) ** 2
             beyond = ratio * p[:-1]
-            p = np.append(self._rest().ravel() + beyond, T)
+            p = np.append(self._efforts_at_rest().ravel() + beyond, T)
             slopes[:-1] *= ratio
             slopes[:-1, -1] = -2 * beyond / T * T0
         return p, slopes
@@ -484,7 +484,7 @@ class Shooting(Programme):
     def unknowns_of(self, motion: CollocatedMotion) -> Array:
         """Return the scaled unknowns of a motion."""
         ratio = (motion.duration / self.scale[-1]) ** 2 if self.free_duration else 1.0
-        beyond = ratio * (motion.tau - self._rest())
+        beyond = ratio * (motion.tau - self._efforts_at_rest())
         return np.append(beyond.ravel(), motion.duration) / self.scale
 
     def _all_rows(self, x: Array) -> Array:
@@ -522,7 +522,7 @@ class Shooting(Programme):
         mixed = by_effort * np.diag(by_x)[:-1] * (-2 / T * T0)
         H[:-1, -1] += mixed
         H[-1, :-1] += mixed
-        H[-1, -1] += by_effort @ (p[:-1] - self._rest().ravel()) * 6 * (T0 / T) ** 2
+        H[-1, -1] += by_effort @ (p[:-1] - self._efforts_at_rest().ravel()) * 6 * (T0 / T) ** 2
         return H
 
     def _bounds(self) -> tuple[Array, Array, Array, Array]:
@@ -537,7 +537,7 @@ class Shooting(Programme):
             low_rows = np.append(low_rows, low_efforts / self.scale[:-1])
             high_rows = np.append(high_rows, high_efforts / self.scale[:-1])
             fixed = low_efforts == high_efforts
-            beyond = low_efforts - self._rest().ravel()
+            beyond = low_efforts - self._efforts_at_rest().ravel()
             low[:-1] = np.where(fixed, beyond, -np.inf)
             high[:-1] = np.where(fixed, beyond, np.inf)
             low_rows[-len(fixed) :][fixed] = -np.inf

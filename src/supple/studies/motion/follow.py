@@ -411,7 +411,7 @@ class _Run:
         if not self.along.size:
             return float(self.t[-1])
         loads = self.along(np.linspace(0.0, self.path.duration, 33))
-        F = loads.F - self._still().F if self.begin == "static" else loads.F
+        F = loads.F - self._matrices_at_rest().F if self.begin == "static" else loads.F
         periods2, Psi = elastic_modes(loads.M[0], self.along.model.elastic(self.along.path(0.0)[0]))
         if not len(periods2):  # nothing bends, and what swings does so in the path
             return float(self.t[-1])
@@ -420,7 +420,7 @@ class _Run:
         w = 1 / math.sqrt(float(periods2[seen].min(initial=periods2.max())))
         return float(min(0.5, (720 * PHASE / (w * self.t[-1])) ** 0.25) / w)
 
-    def _still(self) -> Matrices:
+    def _matrices_at_rest(self) -> Matrices:
         """The equations at the first pose, at rest."""
         return self.along.at_rest()
 
@@ -428,7 +428,7 @@ class _Run:
         """Elastic coordinates at the start: the sag under gravity, or none."""
         if self.begin == "rest":
             return np.zeros(self.along.size)
-        at_rest = self._still()
+        at_rest = self._matrices_at_rest()
         return solver(at_rest.K)(0, at_rest.F[0])
 
     def _state(self, h: float) -> Array:

@@ -14,7 +14,7 @@ from ...robot import Robot
 from ..small_range import SMALL, SmallRangeWarning, too_large
 from .response import Response
 
-__all__ = ["largest_deflection_ratio", "limits_told", "past_limits"]
+__all__ = ["largest_deflection_ratio", "past_limits", "warn_past_limits"]
 
 ROUNDING = 1e-9  # relative, by which a limit may be passed without a word
 LOOKS = 200  # samples of a run at which its links' bending is looked at
@@ -35,7 +35,7 @@ def largest_deflection_ratio(found: Response) -> float:
     return most
 
 
-def limits_told(found: Response) -> Response:
+def warn_past_limits(found: Response) -> Response:
     """Return the same run, after a warning for each limit that its motors pass.
 
     And one where a mechanism bends further than its linear beams can be trusted with; arms and

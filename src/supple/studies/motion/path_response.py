@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
-from ...answers.held import frozen_property
+from ...answers.immutable import frozen_property
 from ...arguments import one_of
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
-from ...answers.held import frozen_property
+from ...answers.immutable import frozen_property
 from ...architectures.kinds import architecture_of
 from ...arguments import one_of
 from ...equations.chains.sliders import newton_beta

@@ -57,7 +57,7 @@ from ...kernels.threads import one_thread
 from ...link_loads import Load, a_list_of_loads
 from ...outputs.measuring import named_outputs
 from ...outputs.output import Output
-from .past_limits import limits_told
+from .past_limits import warn_past_limits
 from .response import OPEN, Response, with_outputs
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
@@ -221,7 +221,8 @@ def simulate(
     if drive is not None and found.complete:
         for sentence in drive.warnings(model.chain.motors):
             warnings.warn(sentence, SimulationWarning, stacklevel=3)
-    found = with_outputs(limits_told(_warn_open_balance(found, step, tolerance)), measured, load)
+    found = warn_past_limits(_warn_open_balance(found, step, tolerance))
+    found = with_outputs(found, measured, load)
     return found if move is None else replace(found, reference=move.at(found.t)[0])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer, Natural
-from ...answers.held import frozen_property
+from ...answers.immutable import frozen_property
 from ...arguments import checked, one_of, whole_number
 from ...assembly import coordinates, exact_ends
 from ...beams.varying import VaryingBeam

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...architectures.base import NEAR, Coordinate
+from ...architectures.base import NEARLY_SINGULAR, Coordinate
 from ...architectures.kinds import architecture_of
 from ...errors import PoseWarning, SuppleError
 from ...robot import Robot
@@ -142,7 +142,7 @@ def _stands(here: Modes, poses: Array) -> NDArray[np.bool_]:
     found = architecture_of(here.robot).resolve(**given)
     good = np.asarray(found.reason == "")
     if found.clearance is not None:
-        good &= found.clearance >= min(NEAR, float(found.clearance[-1]))
+        good &= found.clearance >= min(NEARLY_SINGULAR, float(found.clearance[-1]))
     return good[:-1]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
-from ...assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut
+from ...assembly import Coordinates, assemble, closure_null_space, coordinates, exact_ends
 from ...beams.dynamic_stiffness import carry, exact_form
 from ...beams.invariants import gauss_points
 from ...kernels.spatial import transport
@@ -135,7 +135,7 @@ def null_vectors(K: Array, K0: Array, closure: Array, multiplicity: int) -> Arra
     stiffness = np.maximum(np.diag(K0), np.abs(np.diag(K)))
     scale = 1 / np.sqrt(np.where(stiffness > 0, stiffness, 1.0))
     scaled = scale[:, None] * K * scale
-    basis = kept_shut(closure * scale, len(K))
+    basis = closure_null_space(closure * scale, len(K))
     values, vectors = np.linalg.eigh(basis.T @ scaled @ basis)
     nearest_zero = np.argsort(np.abs(values))[:multiplicity]
     motions: Array = scale[:, None] * (basis @ vectors[:, nearest_zero])

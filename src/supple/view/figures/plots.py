@@ -18,7 +18,7 @@ from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes
 from ...studies.vibration.shapes import Shapes
 from ...studies.vibration.theories import Theories
-from ..scene.scene import running, told_pose
+from ..scene.scene import pose_text, running
 from ..style import COLOURS, QUIET, finish, house_style, wrap_text
 from ..wording import tidy
 
@@ -64,7 +64,7 @@ def plot_modes(
     spatial = not shapes.planar
     box = limits_of(shapes.position)
     wide = max(2.8 * columns, 4.2)
-    pose = told_pose(modes.robot, modes.theta, modes.position)
+    pose = pose_text(modes.robot, modes.theta, modes.position)
     inside = "" if modes.plane is None else f" in the {modes.plane} plane"
     proven = modes.certified
     certified = f"certified{inside}" if proven else f"by {modes.method}, not certified"
@@ -160,12 +160,12 @@ def set_planar_axes(ax: Axes, box: Array, first: bool, last: bool) -> None:
     ax.set_xlim(*box[0])
     ax.set_ylim(*box[1])
     ax.set_aspect("equal")
-    unit = _told_lengths((ax.xaxis, ax.yaxis), box)
+    unit = _label_lengths((ax.xaxis, ax.yaxis), box)
     ax.set_xlabel(f"x ({unit})" if last else "")
     ax.set_ylabel(f"y ({unit})" if first else "")
 
 
-def _told_lengths(axes: Sequence[Any], box: Array) -> str:
+def _label_lengths(axes: Sequence[Any], box: Array) -> str:
     """Write ticks in a unit that suits the size of what is drawn; return the unit."""
     from matplotlib.ticker import MaxNLocator
 
@@ -185,7 +185,7 @@ def set_spatial_axes(ax: Any, box: Array, robot: Robot) -> None:
         getattr(ax, f"set_{name}lim")(*limits)
         getattr(ax, f"{name}axis").set_major_locator(MaxNLocator(2))
         ax.tick_params(axis=name, pad=-2, labelsize=7)
-    unit = _told_lengths((ax.xaxis, ax.yaxis, ax.zaxis), box)
+    unit = _label_lengths((ax.xaxis, ax.yaxis, ax.zaxis), box)
     for name, (low, high) in zip("xyz", box, strict=True):
         getattr(ax, f"set_{name}label")(f"{name} ({unit})", labelpad=-4, fontsize=8)
         if high - low < 0.4 * np.ptp(box, axis=1).max():  # room for one number only
@@ -261,7 +261,7 @@ def plot_theories(compared: Theories, path: str | Path | None = None, points: in
             for row, name in enumerate(compared.names)
         ]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-        pose = told_pose(compared.robot, compared.theta, compared.position)
+        pose = pose_text(compared.robot, compared.theta, compared.position)
         heading = f"{compared.robot.name}, {pose}, joints {compared.joints}; percent from "
         figure.suptitle(wrap_text(heading + compared.reference, 0.95 * wide), fontsize=10)
         return finish(figure, path)

@@ -15,7 +15,7 @@ from ...structure import structure_of
 from ...studies.configuration import where
 from ...studies.vibration.neighbourhood import usual_pose
 from ..scene.drawing import MeshPart, draw_rods, draw_visuals
-from ..scene.scene import poses_of, told_pose
+from ..scene.scene import pose_text, poses_of
 from ..style import COLOURS, QUIET, finish, house_style, wrap_text
 from .plots import limits_of, set_planar_axes, set_spatial_axes
 
@@ -111,7 +111,7 @@ def plot_robot(
                 set_spatial_axes(ax, box, robot)
             here = None if configuration.position is None else configuration.position[number]
             ax.set_title(
-                wrap_text(told_pose(robot, configuration.theta[number], here), 3.2, 9), fontsize=9
+                wrap_text(pose_text(robot, configuration.theta[number], here), 3.2, 9), fontsize=9
             )
         figure.suptitle(robot.name, fontsize=10)
     return finish(figure, path)

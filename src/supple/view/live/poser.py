@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Poser"]
 
-TOLD = "Nothing of this robot is elastic yet: move it, and choose the links that bend."
+FIRST_STATUS = "Nothing of this robot is elastic yet: move it, and choose the links that bend."
 
 
 class Poser:
@@ -37,7 +37,7 @@ class Poser:
         self._lock = threading.Lock()
         gui = server.gui
         gui.set_panel_label(f"supple: {robot.name}")
-        self.status = gui.add_html(sentence(TOLD))
+        self.status = gui.add_html(sentence(FIRST_STATUS))
 
         # One slider per coordinate, degrees or metres
         self._word = architecture_of(robot).asked_by
@@ -86,7 +86,7 @@ class Poser:
                 return
             self.stage.show(scene)
             self.stage.draw(0.0)
-            self._say(TOLD)
+            self._say(FIRST_STATUS)
 
     def _save(self, event: Any) -> None:
         robot = self.robot

@@ -40,13 +40,13 @@ __all__ = [
     "largest",
     "modes_scene",
     "plain",
+    "pose_text",
     "poses_of",
     "quaternions",
     "robot_scene",
     "running",
     "statics_scene",
     "sweep_scene",
-    "told_pose",
     "track_of",
     "well_seen",
 ]
@@ -322,7 +322,7 @@ def frame_scene(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any)
     )
 
 
-def told_pose(robot: Robot, theta: Array, position: Array | None) -> str:
+def pose_text(robot: Robot, theta: Array, position: Array | None) -> str:
     """Return a pose as one reads it: degrees, metres, or the place of a platform."""
     if position is not None:
         return "platform at (" + ", ".join(f"{value:.4g}" for value in position) + ") m"
@@ -401,7 +401,7 @@ def modes_scene(
         poses,
         shapes.names,
         title=modes.robot.name,
-        subtitle=f"{told_pose(modes.robot, modes.theta, modes.position)}, joints {modes.joints}; "
+        subtitle=f"{pose_text(modes.robot, modes.theta, modes.position)}, joints {modes.joints}; "
         f"{proof}",
         tracks=(rest_track, *tracks, *varied),
         shapes=_labels(modes, shapes),

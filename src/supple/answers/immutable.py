@@ -27,10 +27,10 @@ __all__ = [
     "as_html",
     "as_html_text",
     "freeze_arrays",
+    "frozen",
     "frozen_property",
     "same",
     "short",
-    "still",
 ]
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ PLAIN = {float, int, str, bool, type(None)}  # most parts are, and hold no array
 LISTS = (tuple, list)
 
 
-def still(value: T) -> T:
+def frozen(value: T) -> T:
     """Return the value itself, its arrays and those of its parts made read-only where they are.
 
     Of mappings dicts alone: others, such as a Model's functions, make their parts when asked.
@@ -266,7 +266,7 @@ class Immutable:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled; arrays come back writable, and are made read-only again."""
         for name, value in state.items():
-            object.__setattr__(self, name, still(freeze_arrays(value)))
+            object.__setattr__(self, name, frozen(freeze_arrays(value)))
 
     @property
     def _title(self) -> str:
