@@ -20,9 +20,16 @@ SPATIAL = Path(__file__).parent / "robots" / "spatial-6.yaml"
 class PlainArm:
     """What a peer is given: beams, end bodies and joint geometry, nothing computed by supple.
 
-    Attributes:
-        beams: stiffnesses and masses a length.  tips: (n, 2) mass and inertia (about z if planar,
-        else about any axis).  mounts: (n, 3, 3).  axes: (n, 3).
+    Attributes
+    ----------
+    beams
+        Stiffnesses and masses a length.
+    tips
+        (n, 2) mass and inertia (about z if planar, else about any axis).
+    mounts
+        (n, 3, 3).
+    axes
+        (n, 3).
     """
 
     planar: bool

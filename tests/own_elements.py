@@ -61,9 +61,14 @@ def beam_matrices(link: OwnLink, h: float):
 class OwnArm:
     """Matrices of an arm at a pose: joints locked on their springs.
 
-    Attributes:
-        K_beam, K_spring, M: of the free coordinates.  tip: the three coordinates of the last node.
-        root: the coordinate of the first joint's rotation, -1 where it is rigid.
+    Attributes
+    ----------
+    K_beam, K_spring, M
+        Of the free coordinates.
+    tip
+        The three coordinates of the last node.
+    root
+        The coordinate of the first joint's rotation, -1 where it is rigid.
     """
 
     K_beam: np.ndarray

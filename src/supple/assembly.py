@@ -35,11 +35,17 @@ Array = NDArray[np.float64]
 class Coordinates:
     """Where the unknowns of one configuration sit and how they move every link.
 
-    Attributes:
-        root, end: (n, 6, N) motion of each segment's root and end per unit z, segment axes.
-        releases, inner: slices of z per segment.  motors: (segment, release, column) of the
-        motors that are let go behind a spring: z of the spring's twist is the release itself.
-        closure: (c, N) rows with closure z = 0.
+    Attributes
+    ----------
+    root, end
+        (n, 6, N) motion of each segment's root and end per unit z, segment axes.
+    releases, inner
+        Slices of z per segment.
+    motors
+        (segment, release, column) of the motors that are let go behind a spring: z of the spring's
+        twist is the release itself.
+    closure
+        (c, N) rows with closure z = 0.
     """
 
     root: Array

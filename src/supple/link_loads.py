@@ -202,9 +202,14 @@ def unit_load(name: str) -> PointLoad | None:
 class SegmentLoad:
     """All loads on one segment of a Structure, in its axes.
 
-    Attributes:
-        beam: what is outside of a hub.  at, wrench: (P,) m and (P, 6), of point loads.
-        spread: functions x -> (3,), N/m.
+    Attributes
+    ----------
+    beam
+        What is outside of a hub.
+    at, wrench
+        (P,) m and (P, 6), of point loads.
+    spread
+        Functions x -> (3,), N/m.
     """
 
     beam: AnyBeam

@@ -16,11 +16,16 @@ class SprungChain:
     Each link of n hinges: half a rod, n - 1 rods, half a rod; every hinge has EI / h. Second order
     in h. Bodies on hubs and ends are those of the robot, with the same inertia about all axes.
 
-    Attributes:
-        model, data: of Pinocchio.
-        joints: indices of the coordinates that are the robot's own.
-        stiffness: (nv,), of the hinges, N m/rad.
-        tip: Pinocchio's number of the tip's frame.
+    Attributes
+    ----------
+    model, data
+        Of Pinocchio.
+    joints
+        Indices of the coordinates that are the robot's own.
+    stiffness
+        (nv,), of the hinges, N m/rad.
+    tip
+        Pinocchio's number of the tip's frame.
     """
 
     model: Any

@@ -62,9 +62,20 @@ def clearance(J: Array) -> Array:
 class Coordinate:
     """One coordinate of a pose: a motor of an arm or a mechanism, x, y, z of a Delta's platform.
 
-    Attributes:
-        name: as one reads it.  unit: "rad" or "m".  low, high: the range shown.  usual: a value to
-        begin with.  key: the link's or closure's name, or x, y, z.  whole: all that it can do.
+    Attributes
+    ----------
+    name
+        As one reads it.
+    unit
+        "rad" or "m".
+    low, high
+        The range shown.
+    usual
+        A value to begin with.
+    key
+        The link's or closure's name, or x, y, z.
+    whole
+        All that it can do.
     """
 
     name: str
@@ -80,10 +91,18 @@ class Coordinate:
 class Resolved:
     """Configurations as asked.
 
-    Attributes:
-        at: (B, ..), what `structure_of` takes.  theta: (B, motors).  position: (B, 3) of a Delta's
-        platform, else None.  reason: (B,), why there is none, empty where there is one.
-        clearance: (B,), how far loops are from singular, 0 to 1; None where there are no loops.
+    Attributes
+    ----------
+    at
+        (B, ..), what `structure_of` takes.
+    theta
+        (B, motors).
+    position
+        (B, 3) of a Delta's platform, else None.
+    reason
+        (B,), why there is none, empty where there is one.
+    clearance
+        (B,), how far loops are from singular, 0 to 1; None where there are no loops.
     """
 
     at: Array
@@ -116,11 +135,20 @@ def warn_near(robot: Robot, found: Resolved, stacklevel: int = 5) -> None:
 class MotorDrive(NamedTuple):
     """What moves one entry of theta.
 
-    Attributes:
-        name: of the motor.  slides: whether it is a length.  made: limits, damping, friction, rotor
-        and spring.  segment: whose root it moves, "" for a rod between two.  axis: (6,), the force
-        and moment at that root, link axes, that the motor holds.  also: the same of joints that
-        follow it, times as much as they move.
+    Attributes
+    ----------
+    name
+        Of the motor.
+    slides
+        Whether it is a length.
+    made
+        Limits, damping, friction, rotor and spring.
+    segment
+        Whose root it moves, "" for a rod between two.
+    axis
+        (6,), the force and moment at that root, link axes, that the motor holds.
+    also
+        The same of joints that follow it, times as much as they move.
     """
 
     name: str
@@ -139,9 +167,14 @@ class MotorDrive(NamedTuple):
 class SegmentConnections(NamedTuple):
     """How segments hang together.
 
-    Attributes:
-        parents: which one carries each, -1 for the ground.  tip: which one has the tip.  plates:
-        rigid bodies to draw, each by the segments that it holds and at which end, 0 or -1.
+    Attributes
+    ----------
+    parents
+        Which one carries each, -1 for the ground.
+    tip
+        Which one has the tip.
+    plates
+        Rigid bodies to draw, each by the segments that it holds and at which end, 0 or -1.
     """
 
     parents: tuple[int, ...]
@@ -152,9 +185,14 @@ class SegmentConnections(NamedTuple):
 class Branch(NamedTuple):
     """Where loops stand along a motion.
 
-    Attributes:
-        x: (K, w), from which each is found again; w = 0 where theta says all.  reached: how many.
-        clearance: (K,), of those that were reached, how far they are from singular, 0 to 1.
+    Attributes
+    ----------
+    x
+        (K, w), from which each is found again; w = 0 where theta says all.
+    reached
+        How many.
+    clearance
+        (K,), of those that were reached, how far they are from singular, 0 to 1.
     """
 
     x: Array
@@ -165,10 +203,22 @@ class Branch(NamedTuple):
 class JointSolution(NamedTuple):
     """Theta for one pose of the tip, see `JointSolutions`.
 
-    Attributes:
-        theta: (motors,), the best.  solutions: (S, motors), nearest to the start first.
-        position_error, rotation_error: m and rad, at theta.  reached: whether it is met.
-        method: in words.  tries: (T, motors).  try_errors: (T,).
+    Attributes
+    ----------
+    theta
+        (motors,), the best.
+    solutions
+        (S, motors), nearest to the start first.
+    position_error, rotation_error
+        m and rad, at theta.
+    reached
+        Whether it is met.
+    method
+        In words.
+    tries
+        (T, motors).
+    try_errors
+        (T,).
     """
 
     theta: Array

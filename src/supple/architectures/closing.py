@@ -33,10 +33,13 @@ Turn = Literal["none", "fixed", "axis", "square"]
 class ClosureError:
     """How far a closure is open at B configurations, or at B instants of a motion (Jets).
 
-    Attributes:
-        g: (B, r), zero where it is closed.
-        G_a, G_b: (B, r, 6), its change per unit motion (velocity of the frame's origin, angular
-            velocity; base axes) of the first and the second frame.
+    Attributes
+    ----------
+    g
+        (B, r), zero where it is closed.
+    G_a, G_b
+        (B, r, 6), its change per unit motion (velocity of the frame's origin, angular velocity;
+        base axes) of the first and the second frame.
     """
 
     g: Either
@@ -48,21 +51,36 @@ class ClosureError:
 class Loop:
     """One closure ready to be computed with.
 
-    Attributes:
-        name: its own, or closure1, closure2, ..
-        ends: indices of the two links, -1 for the base.
-        at: distances along them, m, None for the end.
-        R, p: (2, 3, 3) and (2, 3), mounts of the two frames.
-        E: (3, m), constrained directions, axes of the first frame.
-        turn: how the attitude is constrained.
-        T: (3, k), components of the skew part, or directions perpendicular to a.
-        a, b: (3,), axes in the first and in the second frame.
-        rod: whether it keeps a distance.
-        length: of a rod, m, else None.
-        motor: whether theta contains the length.
-        straight: whether the first frame always has the attitude of the second one.
-        stiffness: of an elastic rod, N/m.
-        rotor: mass that moves with a driven length, kg.
+    Attributes
+    ----------
+    name
+        Its own, or closure1, closure2, ..
+    ends
+        Indices of the two links, -1 for the base.
+    at
+        Distances along them, m, None for the end.
+    R, p
+        (2, 3, 3) and (2, 3), mounts of the two frames.
+    E
+        (3, m), constrained directions, axes of the first frame.
+    turn
+        How the attitude is constrained.
+    T
+        (3, k), components of the skew part, or directions perpendicular to a.
+    a, b
+        (3,), axes in the first and in the second frame.
+    rod
+        Whether it keeps a distance.
+    length
+        Of a rod, m, else None.
+    motor
+        Whether theta contains the length.
+    straight
+        Whether the first frame always has the attitude of the second one.
+    stiffness
+        Of an elastic rod, N/m.
+    rotor
+        Mass that moves with a driven length, kg.
     """
 
     name: str

@@ -44,10 +44,18 @@ ONE_LINE = 1e-6  # area between three points, beside the rod's square, at which 
 class DeltaPlacement:
     """The undeformed Delta at B positions; the second axis of every array is the leg.
 
-    Attributes:
-        position: (B, 3), platform centre.  phi: (B, 3, 3), phi1, phi2, phi3 of each leg.
-        R_leg: (3, 3, 3), leg axes in base axes.  R_upper, R_lower: (B, 3, 3, 3), link axes in base
-        axes.  A, B: (B, 3, 3), hips and elbows, base axes.
+    Attributes
+    ----------
+    position
+        (B, 3), platform centre.
+    phi
+        (B, 3, 3), phi1, phi2, phi3 of each leg.
+    R_leg
+        (3, 3, 3), leg axes in base axes.
+    R_upper, R_lower
+        (B, 3, 3, 3), link axes in base axes.
+    A, B
+        (B, 3, 3), hips and elbows, base axes.
     """
 
     position: Array

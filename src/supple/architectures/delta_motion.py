@@ -23,9 +23,14 @@ Y = np.array([0.0, 1.0, 0.0])
 class DeltaMotion:
     """The rigid Delta in motion at B instants.
 
-    Attributes:
-        at: where it is.  velocity, acceleration: (B, 3), of the platform.
-        phid, phidd: (B, 3 legs, 3), rates of phi1, phi2, phi3.
+    Attributes
+    ----------
+    at
+        Where it is.
+    velocity, acceleration
+        (B, 3), of the platform.
+    phid, phidd
+        (B, 3 legs, 3), rates of phi1, phi2, phi3.
     """
 
     at: DeltaPlacement

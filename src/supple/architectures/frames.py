@@ -19,11 +19,16 @@ Array = NDArray[np.float64]
 class Frames:
     """n frames at B instants: (B, n, ..), everything in base axes.
 
-    Attributes:
-        R: (B, n, 3, 3), frame axes in base axes.
-        p: (B, n, 3), origins.
-        w, dw: (B, n, 3), angular velocity and acceleration.
-        v, a: (B, n, 3), velocity and acceleration of the origins.
+    Attributes
+    ----------
+    R
+        (B, n, 3, 3), frame axes in base axes.
+    p
+        (B, n, 3), origins.
+    w, dw
+        (B, n, 3), angular velocity and acceleration.
+    v, a
+        (B, n, 3), velocity and acceleration of the origins.
     """
 
     R: Array

@@ -26,14 +26,29 @@ Kind = Literal["turn", "slide", "shift"]
 class JointCoordinate(NamedTuple):
     """One joint coordinate of a tree.
 
-    Attributes:
-        name: the link's, with .1, .2 or .roll, .pitch, .yaw where its joint has several.  link: its
-        index.  kind: turn, slide (of its beam through its joint), or shift (of all of it, of a free
-        joint).  axis: (3,), the frame's own axes before this turn.
-        order: which of the joint's turns it is; yaw, pitch and roll are turned in this order and
-        listed in the other.  driven: whether a motor moves it.  start: where it is assembled.
-        stiffness, damping, friction: of this coordinate.  rest: where its spring is unloaded.
-        hangs: whether it stands where the weight beyond it hangs, and begins to look at `start`.
+    Attributes
+    ----------
+    name
+        The link's, with .1, .2 or .roll, .pitch, .yaw where its joint has several.
+    link
+        Its index.
+    kind
+        Turn, slide (of its beam through its joint), or shift (of all of it, of a free joint).
+    axis
+        (3,), the frame's own axes before this turn.
+    order
+        Which of the joint's turns it is; yaw, pitch and roll are turned in this order and listed in
+        the other.
+    driven
+        Whether a motor moves it.
+    start
+        Where it is assembled.
+    stiffness, damping, friction
+        Of this coordinate.
+    rest
+        Where its spring is unloaded.
+    hangs
+        Whether it stands where the weight beyond it hangs, and begins to look at `start`.
     """
 
     name: str
@@ -54,12 +69,23 @@ class JointCoordinate(NamedTuple):
 class JointTree:
     """The links of a mechanism without its closures.
 
-    Attributes:
-        coordinates: in the order of q.  parents: index of the link that carries each, -1 for the
-        base.  at: where along the parent, metres, None for its end.  R, p: (n, 3, 3) and (n, 3),
-        mounts.  length: (n,), of the beams.  moves: (n, 2, columns) bool, which coordinates move a
-        link's root frame (its own turns included), and its end.  mimics: columns of coordinates
-        that follow others, theirs, multiplier and offset.
+    Attributes
+    ----------
+    coordinates
+        In the order of q.
+    parents
+        Index of the link that carries each, -1 for the base.
+    at
+        Where along the parent, metres, None for its end.
+    R, p
+        (n, 3, 3) and (n, 3), mounts.
+    length
+        (n,), of the beams.
+    moves
+        (n, 2, columns) bool, which coordinates move a link's root frame (its own turns included),
+        and its end.
+    mimics
+        Columns of coordinates that follow others, theirs, multiplier and offset.
     """
 
     coordinates: tuple[JointCoordinate, ...]
@@ -139,9 +165,12 @@ class JointTree:
 class TreeMotion:
     """A tree at B configurations.
 
-    Attributes:
-        at: where the links are.  w, v: (B, n, 3), axis of every turn and direction of every slide,
-        base axes.
+    Attributes
+    ----------
+    at
+        Where the links are.
+    w, v
+        (B, n, 3), axis of every turn and direction of every slide, base axes.
     """
 
     tree: JointTree

@@ -21,9 +21,14 @@ Array = NDArray[np.float64]
 class Placement:
     """The undeformed arm: root frames and free lengths, base axes.
 
-    Attributes:
-        R: (B, n, 3, 3), link axes in base axes.  p: (B, n, 3), link roots.  L: (B, n), length
-        between root and end (the part outside for a prismatic link).
+    Attributes
+    ----------
+    R
+        (B, n, 3, 3), link axes in base axes.
+    p
+        (B, n, 3), link roots.
+    L
+        (B, n), length between root and end (the part outside for a prismatic link).
     """
 
     R: Array

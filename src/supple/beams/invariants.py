@@ -37,13 +37,30 @@ Array = NDArray[np.float64]
 class Invariants:
     """Integrals of a link, segment axes, root at x = 0; k shapes, kz = k + products.
 
-    Attributes:
-        length, mass: m, kg.  first, second: integrals of m x and m x^2.
-        P: (3, kz), of m N.  X: (3, kz), of m x N.  G: (3, 3, kz, kz), of m N_a' N_b.
-        J: (3,), of the section's rotary inertia.  JPsi: (3, k) and PsiJPsi: (k, k), of the same
-        with the rotation field Psi.  K: (k, k), stiffness.  modal_mass: (k, k), the mass of the
-        shapes with their end load (damping refers to it).
-        pairs: the products in z.  N_end: (3, kz), Psi_end: (3, k), fields at the end.
+    Attributes
+    ----------
+    length, mass
+        m, kg.
+    first, second
+        Integrals of m x and m x^2.
+    P
+        (3, kz), of m N.
+    X
+        (3, kz), of m x N.
+    G
+        (3, 3, kz, kz), of m N_a' N_b.
+    J
+        (3,), of the section's rotary inertia.
+    JPsi
+        (3, k) and PsiJPsi: (k, k), of the same with the rotation field Psi.
+    K
+        (k, k), stiffness.
+    modal_mass
+        (k, k), the mass of the shapes with their end load (damping refers to it).
+    pairs
+        The products in z.
+    N_end
+        (3, kz), Psi_end: (3, k), fields at the end.
     """
 
     length: float

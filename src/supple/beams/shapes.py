@@ -83,9 +83,14 @@ class EndLoad(Immutable):
 class LinkShapes:
     """k shape functions of one link, polynomials between `breaks`.
 
-    Attributes:
-        breaks: (e + 1,), from 0 to the length.  coefficients: (e, 6, k, p + 1), Legendre series of
-        each field on each piece.  kinds: what each shape does: xy, xz, axial or torsion.
+    Attributes
+    ----------
+    breaks
+        (e + 1,), from 0 to the length.
+    coefficients
+        (e, 6, k, p + 1), Legendre series of each field on each piece.
+    kinds
+        What each shape does: xy, xz, axial or torsion.
     """
 
     breaks: Array

@@ -115,10 +115,24 @@ class AnyBeam(ABC):
 class Beam(AnyBeam):
     """A uniform beam along x. Pairs hold the x-y plane first, then the x-z plane.
 
-    Attributes:
-        L: length, m.  m: mass per length, kg/m.  EA: axial stiffness, N.  EI: bending, N m^2.
-        kGA: shear, N.  GJ: torsion, N m^2.  rI: rotary inertia per length of the section in
-        each bending plane, kg m.  rIp: polar inertia per length, kg m.
+    Attributes
+    ----------
+    L
+        Length, m.
+    m
+        Mass per length, kg/m.
+    EA
+        Axial stiffness, N.
+    EI
+        Bending, N m^2.
+    kGA
+        Shear, N.
+    GJ
+        Torsion, N m^2.
+    rI
+        Rotary inertia per length of the section in each bending plane, kg m.
+    rIp
+        Polar inertia per length, kg m.
     """
 
     L: float

@@ -124,13 +124,20 @@ def calmest(
 ) -> CalmMove:
     """Return the fastest move within `left`, or the calmest of a given duration.
 
-    Args:
-        start, end: (n,) coordinates.
-        modes: to be left calm; their frequencies are followed along the move.
-        limits: the largest s', s'' and s''', 1/s, 1/s^2 and 1/s^3.
-        left: as in `CalmMove`.
-        band: by which part frequencies may be off, to both sides.
-        duration: s.
+    Parameters
+    ----------
+    start, end
+        (n,) coordinates.
+    modes
+        To be left calm; their frequencies are followed along the move.
+    limits
+        The largest s', s'' and s''', 1/s, 1/s^2 and 1/s^3.
+    left
+        As in `CalmMove`.
+    band
+        By which part frequencies may be off, to both sides.
+    duration
+        s.
     """
     V, A, J = limits
     least = _least_time(V, A, J)

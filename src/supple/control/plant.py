@@ -35,9 +35,15 @@ ROUNDING = 1e-12  # of the fastest pole: what is damped less than this is not da
 class Plant:
     """x' = A x + B tau, y = C x + D tau about rest, x = [q, qd], all as deviations.
 
-    Attributes:
-        q, tau, y: where it rests.  X, U: state and effort at rest for each reference of the
-        joints, (2 N, joints) and (joints, joints).  measures: the outputs y.
+    Attributes
+    ----------
+    q, tau, y
+        Where it rests.
+    X, U
+        State and effort at rest for each reference of the joints, (2 N, joints) and (joints,
+        joints).
+    measures
+        The outputs y.
     """
 
     A: Array

@@ -98,10 +98,14 @@ class Shaped(Trajectory):
 class Scheduled(Trajectory):
     """A trajectory shaped for a mode whose frequency changes along it.
 
-    Attributes:
-        unshaped: what is shaped.
-        shaper: its impulses, in units of its own design frequency.
-        times, omega: (m,) the mode's circular frequency over time, from 0 to the end; held outside.
+    Attributes
+    ----------
+    unshaped
+        What is shaped.
+    shaper
+        Its impulses, in units of its own design frequency.
+    times, omega
+        (m,) the mode's circular frequency over time, from 0 to the end; held outside.
     """
 
     unshaped: Trajectory

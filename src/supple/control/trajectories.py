@@ -767,8 +767,10 @@ class Slowed(Trajectory):
 class Joined(Trajectory):
     """Moves one after another, each from where the one before it ends.
 
-    Attributes:
-        parts: two or more Trajectories that end. Named coordinates are matched by their names.
+    Attributes
+    ----------
+    parts
+        Two or more Trajectories that end. Named coordinates are matched by their names.
     """
 
     parts: tuple[Trajectory, ...]
@@ -854,8 +856,12 @@ class Joined(Trajectory):
 class Reordered(Trajectory):
     """The coordinates of a trajectory in another order, under other names where some are given.
 
-    Attributes:
-        given: the Trajectory.  order: (n,) which of its coordinates comes where.
+    Attributes
+    ----------
+    given
+        The Trajectory.
+    order
+        (n,) which of its coordinates comes where.
     """
 
     given: Trajectory

@@ -44,9 +44,13 @@ class Evaluator:
     Called with arrays (n,) it returns arrays of the outputs' own shapes; with (B, n) the outputs
     gain a leading axis. Memory is kept per thread, so that a call costs little more than its work.
 
-    Attributes:
-        function: the CasADi function.  matrices: outputs that are matrices even where they have
-        one column; True: all of them. Any other output of one column is a vector.
+    Attributes
+    ----------
+    function
+        The CasADi function.
+    matrices
+        Outputs that are matrices even where they have one column; True: all of them. Any other
+        output of one column is a vector.
     """
 
     def __init__(self, function: Any, matrices: bool | Sequence[int] = ()) -> None:

@@ -41,12 +41,17 @@ Array = NDArray[np.float64]
 class LockedPose:
     """A pose of a robot with its motors locked.
 
-    Attributes:
-        theta: joint coordinates.
-        structure: its Structure, one configuration.
-        tip: index of the segment at the tip.
-        turns: for every link whose joint has several passive coordinates, the motion of its root
-            per unit of each, (6, freedoms), segment axes.
+    Attributes
+    ----------
+    theta
+        Joint coordinates.
+    structure
+        Its Structure, one configuration.
+    tip
+        Index of the segment at the tip.
+    turns
+        For every link whose joint has several passive coordinates, the motion of its root per unit
+        of each, (6, freedoms), segment axes.
     """
 
     theta: Array

@@ -19,8 +19,12 @@ Symbol = Callable[[str], Any]
 class NamedConstants:
     """Symbols made so far, each with its value; a number that is zero stays a structural zero.
 
-    Attributes:
-        values: name to number.  symbols: name to symbol, in the same order.
+    Attributes
+    ----------
+    values
+        Name to number.
+    symbols
+        Name to symbol, in the same order.
     """
 
     def __init__(self, symbol: Symbol) -> None:

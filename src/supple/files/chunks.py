@@ -29,8 +29,12 @@ __all__ = ["Chunks"]
 class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
     """The chunks of one question in one folder; a mapping from their numbers to what they hold.
 
-    Attributes:
-        folder: where they are.  key: the hash of the question.
+    Attributes
+    ----------
+    folder
+        Where they are.
+    key
+        The hash of the question.
     """
 
     def __init__(self, folder: str | Path, key: str, question: Mapping[str, Any]) -> None:

@@ -41,10 +41,18 @@ FORM = "a CSV file whose first column is t in seconds, then one column for each 
 class JointTrajectory:
     """Positions over time, with the names of the joints.
 
-    Attributes:
-        names: of the joints.  t: (N,) s, rising.  positions: (N, joints).
-        header: what else a ROS message held, kept for writing.  velocities, accelerations: (N,
-        joints) of a ROS message whose points all have them; written where they are given.
+    Attributes
+    ----------
+    names
+        Of the joints.
+    t
+        (N,) s, rising.
+    positions
+        (N, joints).
+    header
+        What else a ROS message held, kept for writing.
+    velocities, accelerations
+        (N, joints) of a ROS message whose points all have them; written where they are given.
     """
 
     names: tuple[str, ...]

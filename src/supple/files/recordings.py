@@ -39,9 +39,14 @@ RATE = re.compile(r"sampl\w*[ _]*(?:freq\w*|rate)[^0-9]{0,20}([0-9][0-9.eE+]*)",
 class RawTable:
     """Columns of a file as they stand there.
 
-    Attributes:
-        columns: (N,) each, by name.  rate: samples per second, where the file says so.
-        notes: what the reader has to say.
+    Attributes
+    ----------
+    columns
+        (N,) each, by name.
+    rate
+        Samples per second, where the file says so.
+    notes
+        What the reader has to say.
     """
 
     columns: Mapping[str, Array]
@@ -54,9 +59,16 @@ class RawTable:
 class Recording:
     """Channels over time, or over frequency.
 
-    Attributes:
-        name: where it came from.  x: (N,) s, or Hz where `spectrum` is True.
-        channels: (N,) each, by name.  notes: sentences about what was found in it.
+    Attributes
+    ----------
+    name
+        Where it came from.
+    x
+        (N,) s, or Hz where `spectrum` is True.
+    channels
+        (N,) each, by name.
+    notes
+        Sentences about what was found in it.
     """
 
     name: str

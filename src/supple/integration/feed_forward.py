@@ -23,9 +23,14 @@ Array = NDArray[np.float64]
 class WithEfforts(Trajectory):
     """A motion wanted with efforts in the place of its acceleration, as `FeedForward` reads it.
 
-    Attributes:
-        move: of the joints.  efforts: over time.  duration: s, of the run; after its own end the
-        move stands still, and the efforts go on.
+    Attributes
+    ----------
+    move
+        Of the joints.
+    efforts
+        Over time.
+    duration
+        s, of the run; after its own end the move stands still, and the efforts go on.
     """
 
     move: Trajectory

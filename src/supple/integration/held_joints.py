@@ -38,10 +38,14 @@ class HeldModes:
 class Flexible:
     """The elastic rows of one model, compiled once.
 
-    Attributes:
-        model: the model.
-        rows: function of (q, qd, u): q_f'' and its Jacobians by q_f and q_f'.
-        masses: function of (q, qd): M_ff, K_ff and their rates along qd.
+    Attributes
+    ----------
+    model
+        The model.
+    rows
+        Function of (q, qd, u): q_f'' and its Jacobians by q_f and q_f'.
+    masses
+        Function of (q, qd): M_ff, K_ff and their rates along qd.
     """
 
     model: Model

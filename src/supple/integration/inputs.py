@@ -352,9 +352,12 @@ class Table(Input):
 class EffortSamples(np.ndarray):
     """Efforts (n, joints) that know their times: an array, linear between them as an input.
 
-    Attributes:
-        times: (n,) s; None of a part or a result of another shape, which is a plain array.
-        rest: (joints,) efforts after the last time, or None: the last row.
+    Attributes
+    ----------
+    times
+        (n,) s; None of a part or a result of another shape, which is a plain array.
+    rest
+        (joints,) efforts after the last time, or None: the last row.
     """
 
     times: Array | None

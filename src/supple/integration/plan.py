@@ -37,14 +37,27 @@ NEGLIGIBLE_STRETCHES = (
 class RunPlan:
     """What is to be computed.
 
-    Attributes:
-        grid: (n + 1,) times of the answer, switches among them: samples, not steps.  starts:
-        places in the grid where integration restarts.  tau, wrench: efforts and tip wrench; wrench
-        None: there is none.  tolerance: relative, of methods that meet one.  compiled: step in
-        generated C.  controller: then tau holds the motion wanted, a Reference.  drive: a sampled
-        law in this run; then tau is a Feedback that stands for it.  fastest: largest |pole|, rad/s,
-        and energy: put into vibration, J, where they are known.  course: times, and the part of
-        the largest rate that the motion has there, where steps may follow it.
+    Attributes
+    ----------
+    grid
+        (n + 1,) times of the answer, switches among them: samples, not steps.
+    starts
+        Places in the grid where integration restarts.
+    tau, wrench
+        Efforts and tip wrench; wrench None: there is none.
+    tolerance
+        Relative, of methods that meet one.
+    compiled
+        Step in generated C.
+    controller
+        Then tau holds the motion wanted, a Reference.
+    drive
+        A sampled law in this run; then tau is a Feedback that stands for it.
+    fastest
+        Largest |pole|, rad/s, and energy: put into vibration, J, where they are known.
+    course
+        Times, and the part of the largest rate that the motion has there, where steps may follow
+        it.
     """
 
     model: Model

@@ -38,9 +38,14 @@ MAX_SAMPLES = 20_000_000  # samples of one run
 class Timetable:
     """Times at which a run stops: samples, efforts that arrive, and what the answer asks for.
 
-    Attributes:
-        t: (m,) rising.  reads, acts: (m,) number of the sample read or of the effort that arrives
-        there, -1: none.  answer: (m,) place in the answer's grid, -1: none.
+    Attributes
+    ----------
+    t
+        (m,) rising.
+    reads, acts
+        (m,) number of the sample read or of the effort that arrives there, -1: none.
+    answer
+        (m,) place in the answer's grid, -1: none.
     """
 
     t: Array

@@ -52,13 +52,22 @@ State = tuple[float, Array, Array]
 class Spectrum:
     """Rates of one run, rad/s.
 
-    Attributes:
-        poles: (m,), of all poses looked at.  excited: fastest mode or input that the motion has.
-        ratio: damping ratio of that mode.  energy: what the start or a switch puts into
-        vibration at most, J.  swings: (m, 4), of each mode excited and of the motion beside them:
-        rate, damping ratio, share of the energy, and its weight in the state, the root of that
-        share or the part of a deflection that it makes; empty: not known.  course: times, and the
-        rates there over the largest, of arms whose links slide along a path.
+    Attributes
+    ----------
+    poles
+        (m,), of all poses looked at.
+    excited
+        Fastest mode or input that the motion has.
+    ratio
+        Damping ratio of that mode.
+    energy
+        What the start or a switch puts into vibration at most, J.
+    swings
+        (m, 4), of each mode excited and of the motion beside them: rate, damping ratio, share of
+        the energy, and its weight in the state, the root of that share or the part of a deflection
+        that it makes; empty: not known.
+    course
+        Times, and the rates there over the largest, of arms whose links slide along a path.
     """
 
     poles: Complex

@@ -23,12 +23,17 @@ Larger = Callable[[Scalar, Scalar], Scalar]  # whether |a| > |b|
 class Factors:
     """What elimination did to a matrix, for any right-hand sides.
 
-    Attributes:
-        steps: (i, p, s, f): rows i and p exchanged where s holds, then f times row p subtracted
-            from row i.
-        pivots: (row, column, 1 / pivot) in the order of elimination.
-        upper: rows of the triangle, by row and column.
-        where: as of `factorise`.
+    Attributes
+    ----------
+    steps
+        (i, p, s, f): rows i and p exchanged where s holds, then f times row p subtracted from row
+        i.
+    pivots
+        (row, column, 1 / pivot) in the order of elimination.
+    upper
+        Rows of the triangle, by row and column.
+    where
+        As of `factorise`.
     """
 
     steps: list[tuple[int, int, Scalar, Scalar]]

@@ -24,21 +24,31 @@ class BeamTree:
     n segments, B configurations, c closure rows. A segment is a joint (transform and releases)
     followed by a beam; parents come first and -1 is the ground.
 
-    Attributes:
-        parents: (n,), index of the segment that each one is attached to.
-        beams: (n, 10), columns m, EA, EI_xy, EI_xz, kGA_xy, kGA_xz, GJ, rI_xy, rI_xz, rI_p; inf
-            excludes a deformation. Where beams vary (n, 11 + 26 terms), then the highest omega^2
-            and the stiffness in powers of omega^2 over it.
-        L: (B, n), lengths.
-        T: (B, n, R, R), motion of the parent's end to motion of the root.
-        root: (1 or B, n, R, R), masses on the roots.
-        tip: (n, R, R), masses on the ends.
-        start: (n + 1,), slices of releases.
-        releases: (1 or B, r, R + 3), direction, stiffness, rotor inertia, 1 where these two are in
-            series.
-        ends: (2, c), segments closed by a row, -1 for the ground.
-        rows: (2, B, c, R), and ties: (1 or B, r, c), with
-            rows[0] u_a + rows[1] u_b + ties' x = 0, x the motions of the releases.
+    Attributes
+    ----------
+    parents
+        (n,), index of the segment that each one is attached to.
+    beams
+        (n, 10), columns m, EA, EI_xy, EI_xz, kGA_xy, kGA_xz, GJ, rI_xy, rI_xz, rI_p; inf excludes a
+        deformation. Where beams vary (n, 11 + 26 terms), then the highest omega^2 and the stiffness
+        in powers of omega^2 over it.
+    L
+        (B, n), lengths.
+    T
+        (B, n, R, R), motion of the parent's end to motion of the root.
+    root
+        (1 or B, n, R, R), masses on the roots.
+    tip
+        (n, R, R), masses on the ends.
+    start
+        (n + 1,), slices of releases.
+    releases
+        (1 or B, r, R + 3), direction, stiffness, rotor inertia, 1 where these two are in series.
+    ends
+        (2, c), segments closed by a row, -1 for the ground.
+    rows
+        (2, B, c, R), and ties: (1 or B, r, c), with rows[0] u_a + rows[1] u_b + ties' x = 0, x the
+        motions of the releases.
     """
 
     parents: NDArray[np.int32]

@@ -198,8 +198,14 @@ class Recorder:
 class Tape:
     """A recorded function: arrays (.., inputs) to arrays (.., outputs).
 
-    Attributes:
-        size: operations.  inputs, outputs: how many of each.  program: that of the kernel.
+    Attributes
+    ----------
+    size
+        Operations.
+    inputs, outputs
+        How many of each.
+    program
+        That of the kernel.
     """
 
     def __init__(self, inputs: int, outputs: int, size: int, program: Any) -> None:

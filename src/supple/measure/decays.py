@@ -35,10 +35,16 @@ WIDTHS = (1, 3, 7, 15, 31)  # lines that are looked at together
 class PoleFit:
     """Poles found in spectra.
 
-    Attributes:
-        decay, omega: (K,) real and imaginary parts of -s, rad/s.  covariance: (2K, 2K) of decay
-        and omega, interleaved.  model: (F, channels), the fit on every line.
-        excess: variance of what is left around the poles, over that of the noise far from them.
+    Attributes
+    ----------
+    decay, omega
+        (K,) real and imaginary parts of -s, rad/s.
+    covariance
+        (2K, 2K) of decay and omega, interleaved.
+    model
+        (F, channels), the fit on every line.
+    excess
+        Variance of what is left around the poles, over that of the noise far from them.
     """
 
     decay: Array

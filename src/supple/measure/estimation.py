@@ -36,11 +36,22 @@ NULL = 1e-6  # singular value over the largest one below which nothing is known 
 class Estimate:
     """The state of a fit.
 
-    Attributes:
-        x: (p,) the optimiser's numbers.  sigma: (n,) noise of every value.  jacobian: (n, p) of the
-        predictions by x.  predicted: (n,).  freedom: of each noise group, infinite where known.
-        score: minus the log likelihood, smaller is better.  held: (q, p) directions that were not
-        fitted since nothing is known of them, rows.
+    Attributes
+    ----------
+    x
+        (p,) the optimiser's numbers.
+    sigma
+        (n,) noise of every value.
+    jacobian
+        (n, p) of the predictions by x.
+    predicted
+        (n,).
+    freedom
+        Of each noise group, infinite where known.
+    score
+        Minus the log likelihood, smaller is better.
+    held
+        (q, p) directions that were not fitted since nothing is known of them, rows.
     """
 
     x: Array

@@ -27,10 +27,15 @@ FACTOR = 3.0  # by which other starts differ from the first, at most
 class Setting:
     """A robot and sensors with certain values of the free parameters.
 
-    Attributes:
-        robot: with its free and tied paths set.  sensors: `NAME.gain` and the like to value.
-        modal_damping: of every elastic mode, None where it is no parameter.
-        start: initial joint angles that are fitted, by name.
+    Attributes
+    ----------
+    robot
+        With its free and tied paths set.
+    sensors
+        `NAME.gain` and the like to value.
+    modal_damping
+        Of every elastic mode, None where it is no parameter. start: initial joint angles that are
+        fitted, by name.
     """
 
     robot: Robot
@@ -49,11 +54,24 @@ class ParameterSet:
 
     Positive ones are fitted by their logarithm, x = ln(p / start), others by (p - start) / scale.
 
-    Attributes:
-        robot: nominal.  names: of the free parameters.  start: (p,) values.  scale: (p,).
-        logarithmic: (p,) which are fitted by their logarithm.  low, high: (p,) bounds of values.
-        prior_mean, prior_std: (p,), NaN where there is no prior.
-        ties: path to (free name, factor).
+    Attributes
+    ----------
+    robot
+        Nominal.
+    names
+        Of the free parameters.
+    start
+        (p,) values.
+    scale
+        (p,).
+    logarithmic
+        (p,) which are fitted by their logarithm.
+    low, high
+        (p,) bounds of values.
+    prior_mean, prior_std
+        (p,), NaN where there is no prior.
+    ties
+        Path to (free name, factor).
     """
 
     robot: Robot

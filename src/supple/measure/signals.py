@@ -37,8 +37,16 @@ CLIPPED_RUNS = 3
 class Signals:
     """Channels on even samples.
 
-    Attributes:
-        names: of the channels.  values: (N, channels).  rate: Hz.  notes: what was noticed.
+    Attributes
+    ----------
+    names
+        Of the channels.
+    values
+        (N, channels).
+    rate
+        Hz.
+    notes
+        What was noticed.
     """
 
     names: tuple[str, ...]
@@ -157,9 +165,16 @@ def welch(values: Array, rate: float, segments: int = 8) -> tuple[Array, Array]:
 class FrequencyResponses:
     """Measured responses of outputs to one input.
 
-    Attributes:
-        frequency_hz: (F,).  h1, h2: (F, outputs), the estimates with noise in the outputs and in
-        the input.  coherence: (F, outputs).  averages: independent segments behind them.
+    Attributes
+    ----------
+    frequency_hz
+        (F,).
+    h1, h2
+        (F, outputs), the estimates with noise in the outputs and in the input.
+    coherence
+        (F, outputs).
+    averages
+        Independent segments behind them.
     """
 
     frequency_hz: Array

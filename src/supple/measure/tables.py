@@ -173,9 +173,16 @@ def _kind_of(name: str, columns: Mapping[str, Any]) -> str:
 class Places:
     """Where, and under which known conditions, the rows of a table were measured.
 
-    Attributes:
-        pose: (rows,) number of each row's place.  coordinates: (poses, n) theta or position.
-        by_position: which of the two.  conditions: for each pose the paths that are known there.
+    Attributes
+    ----------
+    pose
+        (rows,) number of each row's place.
+    coordinates
+        (poses, n) theta or position.
+    by_position
+        Which of the two.
+    conditions
+        For each pose the paths that are known there.
     """
 
     pose: NDArray[np.int64]

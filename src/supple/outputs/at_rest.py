@@ -25,10 +25,20 @@ Array = NDArray[np.float64]
 class RestPlace:
     """A section at rest.
 
-    Attributes:
-        beam: of its segment, what is out of a hub.  x: m from its root.  length: m, of the whole
-        link.  carried: (6,), force and moment of the outer part on the inner one, section axes.
-        R: (3, 3), section axes in base axes, turned by the sag.  p: (3,), its place, base axes.
+    Attributes
+    ----------
+    beam
+        Of its segment, what is out of a hub.
+    x
+        m from its root.
+    length
+        m, of the whole link.
+    carried
+        (6,), force and moment of the outer part on the inner one, section axes.
+    R
+        (3, 3), section axes in base axes, turned by the sag.
+    p
+        (3,), its place, base axes.
     """
 
     beam: AnyBeam
@@ -43,10 +53,20 @@ class RestPlace:
 class Rest:
     """A robot at rest at one configuration.
 
-    Attributes:
-        structure: where it is.  gravity: (3,).  theta: of the motors.  tip: (6,), how the tip
-        moves, base axes.  state: (i, x) to the (12,) motion and resultants of a section of segment
-        i, its axes.  root: (n, 6), what each segment's root carries, force and moment on the link.
+    Attributes
+    ----------
+    structure
+        Where it is.
+    gravity
+        (3,).
+    theta
+        Of the motors.
+    tip
+        (6,), how the tip moves, base axes.
+    state
+        (i, x) to the (12,) motion and resultants of a section of segment i, its axes.
+    root
+        (n, 6), what each segment's root carries, force and moment on the link.
     """
 
     robot: Robot

@@ -65,11 +65,20 @@ PLACE = number(0, 1, give="a place from 0 (root) to 1 (end)")
 class Cut:
     """A section of one link in motion: bodies side by side, and where it stands among them.
 
-    Attributes:
-        balance, links: of the whole robot.  n: place of its link among the bodies, i: among the
-        links.  fraction, x: of the link's length, or free length, and m from its root.  section:
-        the section itself.  acceleration: (6,), -gravity in it, link axes.
-        w: angular velocity, link axes.
+    Attributes
+    ----------
+    balance, links
+        Of the whole robot.
+    n
+        Place of its link among the bodies, i: among the links.
+    fraction, x
+        Of the link's length, or free length, and m from its root.
+    section
+        The section itself.
+    acceleration
+        (6,), -gravity in it, link axes.
+    w
+        Angular velocity, link axes.
     """
 
     balance: Balance

@@ -77,9 +77,18 @@ SIDES: Mapping[Side, str] = {
 class Measure:
     """One number behind a Claim and the bounds that it has to keep, ends included.
 
-    Attributes:
-        what: the quantity.  ours: our number.  low, high: the bounds.
-        side: whose bounds they are (`SIDES`).  origin: where they come from, in words.
+    Attributes
+    ----------
+    what
+        The quantity.
+    ours
+        Our number.
+    low, high
+        The bounds.
+    side
+        Whose bounds they are (`SIDES`).
+    origin
+        Where they come from, in words.
     """
 
     what: str
@@ -137,11 +146,16 @@ class Judged(ABC):
 class Cell(Judged):
     """One printed cell. `expected` is the verdict our own list of known faults foresees.
 
-    Attributes:
-        printed: as in the paper, digits and all.  ours: the same quantity, computed here.
-        origin: `printed` in the paper, or `recomputed` apart from supple where the paper only
-        draws it.
-        windows: where ours may lie and what that means, the first that holds decides.
+    Attributes
+    ----------
+    printed
+        As in the paper, digits and all.
+    ours
+        The same quantity, computed here.
+    origin
+        `printed` in the paper, or `recomputed` apart from supple where the paper only draws it.
+    windows
+        Where ours may lie and what that means, the first that holds decides.
     """
 
     table: str

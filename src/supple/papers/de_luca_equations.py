@@ -47,8 +47,14 @@ __all__ = ["DeLucaReading", "PlanarLaws", "kinetic_energy", "planar_frames"]
 class _PlanarFrame:
     """Root and axes of a link in the base plane, with rates; W need not be a rotation.
 
-    Attributes:
-        r, rd: root and its velocity (2,).  W, Wd: (2, 2).  alpha, alphad: angle and its rate.
+    Attributes
+    ----------
+    r, rd
+        Root and its velocity (2,).
+    W, Wd
+        (2, 2).
+    alpha, alphad
+        Angle and its rate.
     """
 
     r: Vector

@@ -37,11 +37,19 @@ LINE = 0.02  # of a frequency: the width of a line in a figure
 class JointFlexibility:
     """Ten frequencies of the two-link arm against joint stiffness.
 
-    Attributes:
-        stiffness: (K,), N m/rad, falling.  frequency_hz: by springs lowered (`both`, `shoulder`,
-        `elbow`; the other joint is rigid), (5 tables, 3 postures, K, 10).  rigid: (5, 3, 10), both
-        joints rigid.  pinned: as frequency_hz, (5, 3, 10), springs gone, zero modes first.
-        zeros: by springs lowered, the number of those.
+    Attributes
+    ----------
+    stiffness
+        (K,), N m/rad, falling.
+    frequency_hz
+        By springs lowered (`both`, `shoulder`, `elbow`; the other joint is rigid), (5 tables, 3
+        postures, K, 10).
+    rigid
+        (5, 3, 10), both joints rigid.
+    pinned
+        As frequency_hz, (5, 3, 10), springs gone, zero modes first.
+    zeros
+        By springs lowered, the number of those.
     """
 
     stiffness: Array

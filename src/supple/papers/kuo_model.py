@@ -44,9 +44,12 @@ DENSITY = 7800.0  # Table 1; the platform's printed inertia uses the links' stee
 class PaperDelta:
     """The paper's finite-element Delta: `n` elements per link, order "cubic" or "quintic".
 
-    Attributes:
-        slips: those that are made; the paper makes all four.
-        hips: "clamped" as in (57), the motors prescribed; "free" to turn about the motors' axes.
+    Attributes
+    ----------
+    slips
+        Those that are made; the paper makes all four.
+    hips
+        "clamped" as in (57), the motors prescribed; "free" to turn about the motors' axes.
     """
 
     robot: DeltaRobot

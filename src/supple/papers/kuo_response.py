@@ -78,9 +78,16 @@ DIFFERENCE_STEP = 2e-3  # s, of the differences that give S' and S''
 class PathMatrices:
     """M, C, K along a path, and the load of every name, at evenly spaced instants.
 
-    Attributes:
-        t: (T,).  M, C, K: (T, N, N), of (44), without physical damping.  elastic: (T, N, N), the
-        stiffness of the beams alone.  loads: (T, N, m), one column per name of `LOADS`.
+    Attributes
+    ----------
+    t
+        (T,).
+    M, C, K
+        (T, N, N), of (44), without physical damping.
+    elastic
+        (T, N, N), the stiffness of the beams alone.
+    loads
+        (T, N, m), one column per name of `LOADS`.
     """
 
     t: Array
@@ -101,11 +108,22 @@ class PathMatrices:
 class LinkForms:
     """Integrals over one link's nodal values, its axes: all that (21)-(41) need.
 
-    Attributes:
-        M, K: (n, n), (21) and (29).  turn: (3, n, n), rho A int N' [e_i] N.  twice: (3, 3, n, n),
-        rho A int N' [e_i] [e_j] N.  first, along: (n, 3), rho A int N and rho A int x N.
-        spin: (n,), rho I_x int N_phi.  slopes: (3, n, n), int x^k (N_vx N_vx' + N_wx N_wx').
-        mass_per_length, L: of the beam.
+    Attributes
+    ----------
+    M, K
+        (n, n), (21) and (29).
+    turn
+        (3, n, n), rho A int N' [e_i] N.
+    twice
+        (3, 3, n, n), rho A int N' [e_i] [e_j] N.
+    first, along
+        (n, 3), rho A int N and rho A int x N.
+    spin
+        (n,), rho I_x int N_phi.
+    slopes
+        (3, n, n), int x^k (N_vx N_vx' + N_wx N_wx').
+    mass_per_length, L
+        Of the beam.
     """
 
     M: Array

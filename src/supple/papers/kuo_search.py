@@ -88,11 +88,19 @@ SCORES: dict[str, slice] = {
 class Setting:
     """A version of the paper's model, all but its loads.
 
-    Attributes:
-        model: a name of `MODELS`.  terms: of C and K, a name of `kuo_response.TERMS`.  damping:
-        Rayleigh's ratio at modes 1 and 2.  start: undeformed; with the deflection of the first
-        instant's loads; or the same, and told from there.  hips: "clamped", the motors follow the
-        path; "free", they apply the torques of (16).
+    Attributes
+    ----------
+    model
+        A name of `MODELS`.
+    terms
+        Of C and K, a name of `kuo_response.TERMS`.
+    damping
+        Rayleigh's ratio at modes 1 and 2.
+    start
+        undeformed; with the deflection of the first instant's loads; or the same, and told from
+        there.
+    hips
+        "clamped", the motors follow the path; "free", they apply the torques of (16).
     """
 
     model: str = "tables"

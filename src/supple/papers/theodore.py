@@ -55,10 +55,18 @@ NOTES = (
 class PaperMotion:
     """What Figs. 4-8 show, by name of the motion (`extension`, `retraction`).
 
-    Attributes:
-        t: (n,).  wanted: position and velocity, (n, 3) each.  amplitudes: (n, 4), modes in plane
-        then out of plane.  eigenvalues: (n, 4), frozen, upper half, by rising frequency.
-        roots: (n, 4), beta.
+    Attributes
+    ----------
+    t
+        (n,).
+    wanted
+        Position and velocity, (n, 3) each.
+    amplitudes
+        (n, 4), modes in plane then out of plane.
+    eigenvalues
+        (n, 4), frozen, upper half, by rising frequency.
+    roots
+        (n, 4), beta.
     """
 
     t: Array
@@ -520,9 +528,16 @@ SLIDES = {"extension": (0.3, 1.0), "retraction": (1.0, 0.3)}  # m, free lengths 
 class LyapunovRun:
     """V of (41) along a motion, at times t (n,), with its rate in three readings.
 
-    Attributes:
-        V: (n,), J.  rate: with every term.  corrected: (42) with its second term.  printed: (42)
-        with (43) as printed; zero where it was not asked for.  W.
+    Attributes
+    ----------
+    V
+        (n,), J.
+    rate
+        (n,), W, with every term.
+    corrected
+        (n,), W, (42) with its second term.
+    printed
+        (n,), W, (42) with (43) as printed; zero where it was not requested.
     """
 
     t: Array

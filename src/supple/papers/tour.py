@@ -44,10 +44,18 @@ class Row:
 class Stop:
     """One robot of the tour.
 
-    Attributes:
-        name: of the library.  title, text: for a reader who knows nothing yet.  table: what the
-        rows are.  tally: how often each verdict was given over all that was recomputed.
-        motion: words about a motion of the robot and the motion, where one is computed.
+    Attributes
+    ----------
+    name
+        Of the library.
+    title, text
+        For a reader who knows nothing yet.
+    table
+        What the rows are.
+    tally
+        How often each verdict was given over all that was recomputed.
+    motion
+        Words about a motion of the robot and the motion, where one is computed.
     """
 
     name: str

@@ -31,8 +31,12 @@ REFINEMENTS = 5  # times, each among knots four times as close
 class AssembledPath:
     """A path x = [theta, beside], beside (B, w) as `Architecture.branch` has it, rates of it zero.
 
-    Attributes:
-        path: of the motors.  t, near: (K,) and (K, w), knots.
+    Attributes
+    ----------
+    path
+        Of the motors.
+    t, near
+        (K,) and (K, w), knots.
     """
 
     def __init__(self, path: Path, t: Array, near: Array) -> None:

@@ -28,8 +28,12 @@ Array = NDArray[np.float64]
 class SlotMotion:
     """One motion of a slot's joint: its column in z, and which release it is (None: a motor).
 
-    Attributes:
-        direction: (6,), segment axes; None where it changes with the pose.  stiffness: its spring.
+    Attributes
+    ----------
+    direction
+        (6,), segment axes; None where it changes with the pose.
+    stiffness
+        Its spring.
     """
 
     column: int
@@ -42,9 +46,16 @@ class SlotMotion:
 class BranchSegment:
     """One segment of a branch.
 
-    Attributes:
-        parent: its slot, -1 for the ground.  inner: its elastic coordinates in z.
-        turns: the motions of its joint, in their order.  reach: columns of z that move its root.
+    Attributes
+    ----------
+    parent
+        Its slot, -1 for the ground.
+    inner
+        Its elastic coordinates in z.
+    turns
+        The motions of its joint, in their order.
+    reach
+        Columns of z that move its root.
     """
 
     parent: int
@@ -59,9 +70,16 @@ class BranchSegment:
 class Group:
     """m branches alike of k segments.
 
-    Attributes:
-        segments: (m, k), which segments.  slots: k.  motors, size, loose: numbers in z.
-        starts: where the group's motors, y and f begin among all.
+    Attributes
+    ----------
+    segments
+        (m, k), which segments.
+    slots
+        k.
+    motors, size, loose
+        Numbers in z.
+    starts
+        Where the group's motors, y and f begin among all.
     """
 
     segments: NDArray[np.int64]

@@ -35,11 +35,28 @@ TURN = cross_matrix(np.eye(3))  # (3, 3, 3): TURN[i] = [e_i]
 class CarriedLink:
     """Constant matrices of one link over q = (u_root, w), n = 6 + m of them, link axes.
 
-    Attributes:
-        M, K: (n, n), mass and elastic stiffness.  C: (3, n, n), per w_i.  A: (3, n, n), per w'_i.
-        E: (3, 3, n, n), per w_i w_j.  G: (30, n, n), per weight of `second_order`.
-        of_a: (n, 3), load per -(a - g).  of_dw: (n, 3), per -w'_i.  of_ww: (n, 3, 3), per -w_i w_j.
-        L: length.  root_body, tip_body: mass, mass centre from the root and inertia there.
+    Attributes
+    ----------
+    M, K
+        (n, n), mass and elastic stiffness.
+    C
+        (3, n, n), per w_i.
+    A
+        (3, n, n), per w'_i.
+    E
+        (3, 3, n, n), per w_i w_j.
+    G
+        (30, n, n), per weight of `second_order`.
+    of_a
+        (n, 3), load per -(a - g).
+    of_dw
+        (n, 3), per -w'_i.
+    of_ww
+        (n, 3, 3), per -w_i w_j.
+    L
+        Length.
+    root_body, tip_body
+        Mass, mass centre from the root and inertia there.
     """
 
     M: Array

@@ -37,9 +37,14 @@ class Ends:
 class Carried:
     """What the segments of one slot carry in the rigid motion, own axes.
 
-    Attributes:
-        root: (B, m, 6), force and moment at the root.  end: (B, m, 6), beyond the end.
-        form: (B, m, 3, 3), X of `turning_form` of all that hangs on the end.
+    Attributes
+    ----------
+    root
+        (B, m, 6), force and moment at the root.
+    end
+        (B, m, 6), beyond the end.
+    form
+        (B, m, 3, 3), X of `turning_form` of all that hangs on the end.
     """
 
     root: Array

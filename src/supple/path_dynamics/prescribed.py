@@ -59,9 +59,16 @@ class Loads(Immutable):
 class PrescribedMotion:
     """The groups of a robot at B instants of a rigid motion.
 
-    Attributes:
-        motions: how each slot's root and end move with z, by group.  rates: of each slot's frame.
-        loose: number of loose motions f.  width: of [motors, y].
+    Attributes
+    ----------
+    motions
+        How each slot's root and end move with z, by group.
+    rates
+        Of each slot's frame.
+    loose
+        Number of loose motions f.
+    width
+        Length of [motors, y].
     """
 
     groups: tuple[Group, ...]

@@ -28,9 +28,14 @@ Forms = tuple[Array, Array, Array, Array]  # M, C, K (B, m, z, z) and F (B, m, z
 class JointReduction:
     """What joins the branches.
 
-    Attributes:
-        follow: Phi (B, Nf, motors + N).  pairs: rows l, r (B, motors + N), l' r + r' l goes to K.
-        gyroscopic, centrifugal: whether the rates of Phi count in C and in K.
+    Attributes
+    ----------
+    follow
+        Phi (B, Nf, motors + N).
+    pairs
+        Rows l, r (B, motors + N), l' r + r' l goes to K.
+    gyroscopic, centrifugal
+        Whether the rates of Phi count in C and in K.
     """
 
     follow: Jet

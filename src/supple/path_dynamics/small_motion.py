@@ -22,10 +22,17 @@ State = tuple[Array, Array, Array]  # a motion, or y, with its velocity and acce
 class Matrices:
     """The equations at B instants, and what is read off with them.
 
-    Attributes:
-        M, C, K: (B, N, N).  F: (B, N).  tip: (B, 6, N), motion of the last end per unit y, base
-        axes.  drive: rows of M, C, K, (B, motors, N), and of F, (B, motors): the torque of a motor
-        is M y'' + C y' + K y - F there; -F alone is the torque of the rigid motion.
+    Attributes
+    ----------
+    M, C, K
+        (B, N, N).
+    F
+        (B, N).
+    tip
+        (B, 6, N), motion of the last end per unit y, base axes.
+    drive
+        Rows of M, C, K, (B, motors, N), and of F, (B, motors): the torque of a motor is M y'' + C
+        y' + K y - F there; -F alone is the torque of the rigid motion.
     """
 
     M: Array
@@ -45,10 +52,19 @@ class Matrices:
 class MovingLinks(NamedTuple):
     """Links at B instants of a motion: n links, P places along each.
 
-    Attributes:
-        p: (B, n, 3), roots, base axes.  R: (B, n, 3, 3), link axes in base axes.  L: (B, n).
-        motion: (B, n, P, 6), elastic displacement and rotation of the sections from the rigid
-        motion, link axes.  energy: (B, n, P), strain energy per length, J/m.
+    Attributes
+    ----------
+    p
+        (B, n, 3), roots, base axes.
+    R
+        (B, n, 3, 3), link axes in base axes.
+    L
+        (B, n).
+    motion
+        (B, n, P, 6), elastic displacement and rotation of the sections from the rigid motion, link
+        axes.
+    energy
+        (B, n, P), strain energy per length, J/m.
     """
 
     p: Array

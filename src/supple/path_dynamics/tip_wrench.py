@@ -25,9 +25,16 @@ class TipWrench:
     The equations are linear in a wrench: each of its components adds the difference that a unit of
     it makes, to the stiffness too, since the tip that carries it moves.
 
-    Attributes:
-        model: without the wrench.  wrench: times (B,) to wrenches (B, 6).  breaks: times at which
-        it jumps or bends.  acting: components that are not zero all the time.
+    Attributes
+    ----------
+    model
+        Without the wrench.
+    wrench
+        Times (B,) to wrenches (B, 6).
+    breaks
+        Times at which it jumps or bends.
+    acting
+        Components that are not zero all the time.
     """
 
     model: PathModel

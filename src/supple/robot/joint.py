@@ -203,10 +203,16 @@ Axes = Annotated[tuple[Triple, Triple], Before(as_tuple)]
 class Turn(NamedTuple):
     """One coordinate of a joint.
 
-    Attributes:
-        word: what follows the link's name in that of the coordinate.  axis: (3,), the frame's own
-        axes before this turn.  order: which of the joint's turns it is.  shifts: whether the link
-        moves along the axis, as a whole, and does not turn.
+    Attributes
+    ----------
+    word
+        What follows the link's name in that of the coordinate.
+    axis
+        (3,), the frame's own axes before this turn.
+    order
+        Which of the joint's turns it is.
+    shifts
+        Whether the link moves along the axis, as a whole, and does not turn.
     """
 
     word: str

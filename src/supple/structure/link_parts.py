@@ -45,12 +45,18 @@ PLACING_FIELDS = ("name", "joint", "parent", "at")  # fields of a link that its 
 class LinkParts:
     """A link cut where joints or closures sit on it.
 
-    Attributes:
-        places: distances (m) of the cuts from its root, ascending, without its end.
-        first: index of its first segment.
-        R_LS: (3, 3), segment axes in link axes.
-        tips: (parts, 6, 6), masses on the parts' ends, segment axes.
-        own: indices of its joint's coordinates.
+    Attributes
+    ----------
+    places
+        Distances (m) of the cuts from its root, ascending, without its end.
+    first
+        Index of its first segment.
+    R_LS
+        (3, 3), segment axes in link axes.
+    tips
+        (parts, 6, 6), masses on the parts' ends, segment axes.
+    own
+        Indices of its joint's coordinates.
     """
 
     places: tuple[float, ...]
@@ -69,12 +75,18 @@ class LinkParts:
 class FixedParts:
     """The parts of all links and what else does not change with the pose of a robot.
 
-    Attributes:
-        R_LS: (links, 3, 3), segment axes in link axes.
-        turned: whether one of these is not the identity.
-        roots: (1, segments, 6, 6), root masses of links that do not slide.
-        loops: closures of the same kind, with their indices.
-        segments: segments of links that do not change, filled when first needed.
+    Attributes
+    ----------
+    R_LS
+        (links, 3, 3), segment axes in link axes.
+    turned
+        Whether one of these is not the identity.
+    roots
+        (1, segments, 6, 6), root masses of links that do not slide.
+    loops
+        Closures of the same kind, with their indices.
+    segments
+        Segments of links that do not change, filled when first needed.
     """
 
     parts: tuple[LinkParts, ...]

@@ -21,10 +21,13 @@ Array = NDArray[np.float64]
 class MovingClosure:
     """A Closure whose rows change in time: rows_a u_a + rows_b u_b = 0, (B, r, 6) each.
 
-    Attributes:
-        offsets: (2, 3), the joint seen from the ends, their axes.  pins: (2, B, 3), base axes: the
-        two axes that the last row keeps square, the first fixed in a, the second in b; None if it
-        has no such row.
+    Attributes
+    ----------
+    offsets
+        (2, 3), the joint seen from the ends, their axes.
+    pins
+        (2, B, 3), base axes: the two axes that the last row keeps square, the first fixed in a, the
+        second in b; None if it has no such row.
     """
 
     a: int
@@ -39,8 +42,14 @@ class MovingClosure:
 class MovingStructure:
     """A Structure at B instants of one rigid motion.
 
-    Attributes:
-        structure: where everything is.  frames: segment axes in motion.  closures: their rows.
+    Attributes
+    ----------
+    structure
+        Where everything is.
+    frames
+        Segment axes in motion.
+    closures
+        Their rows.
     """
 
     structure: Structure

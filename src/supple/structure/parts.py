@@ -49,11 +49,19 @@ def motor_is_free(joints: Joints, motor: str) -> bool:
 class Release:
     """A motion let go at a segment's root: k - omega^2 J, or k and J in series.
 
-    Attributes:
-        direction: (6,) or, where it changes with the pose, (B, 6): unit displacement or rotation,
-        segment axes.  stiffness: N m/rad or N/m.  inertia: of the rotor.  series: whether rotor
-        and spring are in series (a motor let go).  follows: the segment whose first release it
-        follows, and how many times that.
+    Attributes
+    ----------
+    direction
+        (6,) or, where it changes with the pose, (B, 6): unit displacement or rotation, segment
+        axes.
+    stiffness
+        N m/rad or N/m.
+    inertia
+        Of the rotor.
+    series
+        Whether rotor and spring are in series (a motor let go).
+    follows
+        The segment whose first release it follows, and how many times that.
     """
 
     direction: ArrayLike
@@ -84,9 +92,14 @@ class Release:
 class Segment:
     """One link of a Structure: releases at its root, a beam along x, bodies at root and end.
 
-    Attributes:
-        parent: index of the segment whose end carries it, -1 for the ground.  R_LS: (3, 3),
-        segment axes (section axes, after `roll`) in link axes.  tip_mass: (6, 6), segment axes.
+    Attributes
+    ----------
+    parent
+        Index of the segment whose end carries it, -1 for the ground.
+    R_LS
+        (3, 3), segment axes (section axes, after `roll`) in link axes.
+    tip_mass
+        (6, 6), segment axes.
     """
 
     name: str
@@ -101,10 +114,15 @@ class Segment:
 class ClosureRows:
     """Rows that tie the ends of two segments: rows_a u_a + rows_b u_b = 0, segment axes.
 
-    Attributes:
-        a, b: segments (-1: ground).  rows_a, rows_b: (B, r, 6).  slides: segments whose first
-        release x the rows take as well, + taken x with taken (B, r): where a place along a link
-        stays, and the link slides through it.
+    Attributes
+    ----------
+    a, b
+        Segments (-1: ground).
+    rows_a, rows_b
+        (B, r, 6).
+    slides
+        Segments whose first release x the rows take as well, + taken x with taken (B, r): where a
+        place along a link stays, and the link slides through it.
     """
 
     a: int
@@ -128,8 +146,10 @@ class ClosureRows:
 class SegmentNumbers:
     """What the compiled kernel reads of segments alone, whatever their poses are.
 
-    Attributes:
-        segments: whose they are; the others as in `BeamTree`.
+    Attributes
+    ----------
+    segments
+        Whose they are; the others as in `BeamTree`.
     """
 
     segments: tuple[Segment, ...]
@@ -247,15 +267,32 @@ class SegmentNumbers:
 class Structure:
     """Segments, and where they are in each of B configurations.
 
-    Attributes:
-        R: (B, n, 3, 3), segment axes in base axes.  p: (B, n, 3), segment roots; both may be given
-        as functions that make them.  L: (B, n), lengths.  root_mass: (1 or B, n, 6, 6),
-        segment axes.  planar: motion in x-y only.  gravity: (3,), base axes.
-        tip: index of the segment whose end is the tip.  numbers: of its segments, where they are
-        known.  hinges: (B, n, a, a), T on its axes, where that is known from the joints'
-        coordinates alone: positions in base axes carry the rounding of the whole reach.
-        repeats: (B, r), which closure rows repeat others, where that is not the same in all; `part`
-        leaves them out.  rods: name of every driven rod that is let go, and how its length grows.
+    Attributes
+    ----------
+    R
+        (B, n, 3, 3), segment axes in base axes.
+    p
+        (B, n, 3), segment roots; both may be given as functions that make them.
+    L
+        (B, n), lengths.
+    root_mass
+        (1 or B, n, 6, 6), segment axes.
+    planar
+        Motion in x-y only.
+    gravity
+        (3,), base axes.
+    tip
+        Index of the segment whose end is the tip.
+    numbers
+        Of its segments, where they are known.
+    hinges
+        (B, n, a, a), T on its axes, where that is known from the joints' coordinates alone:
+        positions in base axes carry the rounding of the whole reach.
+    repeats
+        (B, r), which closure rows repeat others, where that is not the same in all; `part` leaves
+        them out.
+    rods
+        Name of every driven rod that is let go, and how its length grows.
     """
 
     segments: tuple[Segment, ...]

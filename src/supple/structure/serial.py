@@ -93,12 +93,24 @@ class _SerialPlacement:
 class _FixedArmParts:
     """What does not change with the pose of an arm.
 
-    Attributes:
-        R_LS: (n, 3, 3) of the segments.  turned: whether one of them is.  root: (1, n, 6, 6), root
-        masses.  sliding: links whose length and root mass change, each with its entry of theta.
-        bearings: whether a joint has springs that turn with the pose.  L: (n,), lengths.
-        steps: (3, n, a, a), over a joint at angle q: steps[0] + sin q steps[1] + (1 - cos q)
-        steps[2].  columns: the joint that turns each link, -1 where none does.
+    Attributes
+    ----------
+    R_LS
+        (n, 3, 3) of the segments.
+    turned
+        Whether one of them is.
+    root
+        (1, n, 6, 6), root masses.
+    sliding
+        Links whose length and root mass change, each with its entry of theta.
+    bearings
+        Whether a joint has springs that turn with the pose.
+    L
+        (n,), lengths.
+    steps
+        (3, n, a, a), over a joint at angle q: steps[0] + sin q steps[1] + (1 - cos q) steps[2].
+    columns
+        The joint that turns each link, -1 where none does.
     """
 
     segments: tuple[Segment, ...]

@@ -27,11 +27,20 @@ TWO_TURNS = 4 * np.pi  # rad: an angle beyond this is more likely one in degrees
 class RequestedPoses:
     """The configurations asked about.
 
-    Attributes:
-        at: what `structure_of` takes, of the good configurations only.  theta: (B, joints), for a
-        Delta its motor angles.  position: (B, 3) of a Delta's platform, else None.  reason: (B,),
-        why a configuration is none, empty where it is one.  good: (B,), where it is one.
-        single: whether one configuration was given without a leading axis.
+    Attributes
+    ----------
+    at
+        What `structure_of` takes, of the good configurations only.
+    theta
+        (B, joints), for a Delta its motor angles.
+    position
+        (B, 3) of a Delta's platform, else None.
+    reason
+        (B,), why a configuration is none, empty where it is one.
+    good
+        (B,), where it is one.
+    single
+        Whether one configuration was given without a leading axis.
     """
 
     at: Array

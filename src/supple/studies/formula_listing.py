@@ -97,10 +97,16 @@ class Step:
 class Listing:
     """Values computed one after another, and which of them are the outputs.
 
-    Attributes:
-        steps: each takes values before it.  outputs: by name, a place for each entry, row by row,
-        None where an entry is zero; shapes: of the outputs.  tables: (pieces, rows, terms),
-        Chebyshev series on pieces of length one, of what depends on a free length alone.
+    Attributes
+    ----------
+    steps
+        Each takes values before it.
+    outputs
+        By name, a place for each entry, row by row, None where an entry is zero; shapes: of the
+        outputs.
+    tables
+        (pieces, rows, terms), Chebyshev series on pieces of length one, of what depends on a free
+        length alone.
     """
 
     steps: tuple[Step, ...]

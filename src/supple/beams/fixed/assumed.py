@@ -124,9 +124,15 @@ def _released_mass(
 class _Strains:
     """Orthonormal polynomials on each span of a beam, and their integrals from the root on.
 
-    Attributes:
-        breaks: (e + 1,).  size: polynomials on each span.  zeroth, once, twice: (e, k, size + 2),
-        Legendre series of all k = e size functions, and of their integrals, on each span.
+    Attributes
+    ----------
+    breaks
+        (e + 1,).
+    size
+        Polynomials on each span.
+    zeroth, once, twice
+        (e, k, size + 2), Legendre series of all k = e size functions, and of their integrals, on
+        each span.
     """
 
     breaks: Array

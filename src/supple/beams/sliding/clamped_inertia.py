@@ -28,10 +28,14 @@ Scalar = Any
 class ClampedInertia(Clamped):
     """kappa_1..kappa_count of a twisting beam of free length l.
 
-    Attributes:
-        lam: J_L/(rho I_p), m.
-        length: of the whole beam, m.
-        count: number of roots.
+    Attributes
+    ----------
+    lam
+        J_L/(rho I_p), m.
+    length
+        Of the whole beam, m.
+    count
+        Number of roots.
     """
 
     lam: float

@@ -121,9 +121,14 @@ class Clamped:
 class ClampedMass(Clamped):
     """beta_1..beta_count of a beam of free length l, clamped at the hub, loaded at its end.
 
-    Attributes:
-        mu, j: M_L/(rho A) in m, J_L/(rho A) in m^3.  length: of the whole beam, m.
-        count: roots wanted.
+    Attributes
+    ----------
+    mu, j
+        M_L/(rho A) in m, J_L/(rho A) in m^3.
+    length
+        Of the whole beam, m.
+    count
+        Roots wanted.
     """
 
     mu: float

@@ -53,9 +53,12 @@ _STIFF = {0: 1, 1: 2, 2: 3, 3: 6}  # by the component that a shape moves: EA, EI
 class SlidingElements(SlidingShapes):
     """Elements of a sliding link.
 
-    Attributes:
-        beam, end: the whole beam, and its end load.  shapes: the elements' shapes on the whole
-        length, which stretch to the free one.
+    Attributes
+    ----------
+    beam, end
+        The whole beam, and its end load.
+    shapes
+        The elements' shapes on the whole length, which stretch to the free one.
     """
 
     beam: AnyBeam

@@ -130,14 +130,21 @@ def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) 
 class SlidingModes(SlidingShapes):
     """Clamped-mass shapes of a sliding link.
 
-    Attributes:
-        beam, end, kinds, member: see SlidingShapes.  laws: the frequency equations of bending, one
-        for both planes where J_L is the same.  twist: that of torsion, or None.
-        normalisation: how shapes are scaled along l: `mass` (modal mass with the end load = mass
-        outside, as for a link that does not slide), `one` (C_i = 1 as in the paper), `integral`
-        (unit integral of psi^2 over eta), `tip` (unit tip value), `unit` (the modal mass of 1 m of
-        beam, at every length).  signs: of each function, so
-        that its integral is positive under `mass`, `integral` and `unit`.
+    Attributes
+    ----------
+    beam, end, kinds, member
+        See SlidingShapes.
+    laws
+        The frequency equations of bending, one for both planes where J_L is the same.
+    twist
+        That of torsion, or None.
+    normalisation
+        How shapes are scaled along l: `mass` (modal mass with the end load = mass outside, as for a
+        link that does not slide), `one` (C_i = 1 as in the paper), `integral` (unit integral of
+        psi^2 over eta), `tip` (unit tip value), `unit` (the modal mass of 1 m of beam, at every
+        length).
+    signs
+        Of each function, so that its integral is positive under `mass`, `integral` and `unit`.
     """
 
     beam: Beam

@@ -59,9 +59,12 @@ class Recipe:
 class Lookup:
     """A nested answer along a stroke as a table, in the fourth root of the length.
 
-    Attributes:
-        table: (pieces, rows, TERMS), Chebyshev series.  edges: fourth roots of the lengths between
-        which it holds.
+    Attributes
+    ----------
+    table
+        (pieces, rows, TERMS), Chebyshev series.
+    edges
+        Fourth roots of the lengths between which it holds.
     """
 
     table: Array

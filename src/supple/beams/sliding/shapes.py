@@ -65,13 +65,22 @@ ROWS = PLANES | {"axial": (0, 0, 1.0), "torsion": (3, 3, 1.0)}
 class ShapeFamily:
     """Functions of (eta, l) that shapes are made of: those of bending, in both planes, or of twist.
 
-    Attributes:
-        gram[d][e][i][j]: integrals over eta in 0..1 of the d-th derivative along l of function i
-        times the e-th of function j, d and e from 0 to 2.  mean[d][i], centre[d][i]: integrals of
-        the same, and of eta times it.  tip, slope: Rates of each function and of its slope in x at
-        the end, without shear.  stiffness: Rates (n, n).  modal: Rates (n,), modal mass with the
-        end load.  turning: gram and mean of the slopes without shear, where sections have rotary
-        inertia.
+    Attributes
+    ----------
+    gram
+        gram[d][e][i][j]: integral over eta in 0..1 of the d-th derivative along l of function i
+        times the e-th derivative of function j; d and e from 0 to 2.
+    mean, centre
+        mean[d][i], centre[d][i]: integrals of the d-th derivative of function i, and of eta times
+        that derivative.
+    tip, slope
+        Rates of each function and of its slope in x at the end, without shear.
+    stiffness
+        Rates (n, n).
+    modal
+        Rates (n,), modal mass with the end load.
+    turning
+        Gram and mean of the slopes without shear, where sections have rotary inertia.
     """
 
     gram: list[list[Matrix]]
@@ -88,10 +97,16 @@ class ShapeFamily:
 class Shortening:
     """Foreshortening of pairs (i, j) of bending functions: F = -int v_i' v_j', half of it if i = j.
 
-    Attributes:
-        pairs: of functions.  gram[d][e][p][r], mean[d][p], centre[d][p]: integrals over eta as in
-        `Family`.  against[d][e][p][i]: of F_p times bending function i.  tip: Rates of F at the
-        end.
+    Attributes
+    ----------
+    pairs
+        Numbers (i, j) of the functions of each pair p.
+    gram, mean, centre
+        gram[d][e][p][r], mean[d][p], centre[d][p]: integrals over eta as in `ShapeFamily`.
+    against
+        against[d][e][p][i]: integrals of F_p times bending function i.
+    tip
+        Rates of F at the end.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -106,9 +121,11 @@ class Shortening:
 class Spot:
     """A section of a link that slides.
 
-    Attributes:
-        at: a fraction of the free length: the material that is there now, and moves on with the
-        beam; or, `held`, m from the hub: a place that the beam slides through.
+    Attributes
+    ----------
+    at
+        A fraction of the free length: the material that is there now, and moves on with the beam;
+        or, `held`, m from the hub: a place that the beam slides through.
     """
 
     at: float

@@ -34,10 +34,20 @@ Scalar = Any
 class _Rule:
     """Places along the whole length at which functions are integrated over eta, from `start` on.
 
-    Attributes:
-        x: (n,), Gauss's.  weights: (n,), where the section is uniform.  moving: else.  edges:
-        (e,), where slopes may jump, the hub among them where integrals begin there.  hub: whether
-        it is.  degree: of what is integrated, at most.
+    Attributes
+    ----------
+    x
+        (n,), Gauss's.
+    weights
+        (n,), where the section is uniform.
+    moving
+        Else.
+    edges
+        (e,), where slopes may jump, the hub among them where integrals begin there.
+    hub
+        Whether it is.
+    degree
+        Of what is integrated, at most.
     """
 
     x: Array
@@ -78,9 +88,14 @@ def _rule(
 class _Carried:
     """Functions l^-p f(eta) that the material is carried through.
 
-    Attributes:
-        rates: f and, times powers of l, its two derivatives along l, (n, m) each.  middle: the
-        first two of these at the edges, (e, m).  peaks: of the third there, (e, m).
+    Attributes
+    ----------
+    rates
+        f and, times powers of l, its two derivatives along l, (n, m) each.
+    middle
+        The first two of these at the edges, (e, m).
+    peaks
+        Of the third there, (e, m).
     """
 
     rates: list[Array]

@@ -36,8 +36,12 @@ Scalar = Any
 class MovingWeights:
     """The properties of a beam that slides, under pieces of its free part.
 
-    Attributes:
-        beam: the whole of it.  pieces: (p + 1,), breaks in eta, from 0 to 1.
+    Attributes
+    ----------
+    beam
+        The whole of it.
+    pieces
+        (p + 1,), breaks in eta, from 0 to 1.
     """
 
     beam: VaryingBeam

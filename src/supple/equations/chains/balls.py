@@ -56,10 +56,18 @@ SMALL_TURN = 1e-3  # sin^2(phi / 2) below which it is used: the next term is 1e-
 class Ball(NamedTuple):
     """One joint.
 
-    Attributes:
-        turns: places of roll, pitch and yaw in q.  stiffness, N m/rad; damping, N m s/rad;
-        friction, N m.  rest: roll, pitch and yaw where the spring is unloaded.  moves: places of
-        its bearing's displacements.  bearing: what it feels of that, where it turns.
+    Attributes
+    ----------
+    turns
+        Places of roll, pitch and yaw in q.
+    stiffness, damping, friction
+        N m/rad, N m s/rad and N m.
+    rest
+        Roll, pitch and yaw where the spring is unloaded.
+    moves
+        Places of its bearing's displacements.
+    bearing
+        What it feels of that, where it turns.
     """
 
     turns: tuple[int, int, int]

@@ -42,24 +42,51 @@ Array = NDArray[np.float64]
 class ChainLink:
     """One link as numbers, in segment axes (the section's, after `roll`).
 
-    Attributes:
-        R_PM: (3, 3), these axes at joint angle zero, seen from the previous end.  p_PM: (3,), the
-        joint, seen from the previous end.  axis: (3,) unit, or None for a fixed joint.
-        inv: integrals of the beam.  shapes: None for a rigid link.  root_mass, tip_mass: (6, 6),
-        bodies at the root and at the end.  rotor, spring: of the joint; spring None: rigid.
-        R_SL: (3, 3), link axes seen from segment axes.  slide: shapes of a link that slides; inv
-        and shapes are then those of its whole length, clamped there.  EI: bending
-        stiffness at the root.
-        parent: place of the link that carries it, -1 for the base, None for the link before.
-        carrier: 0 on that link's end, k on its station k - 1.  stations: (x, N (3, kz), Psi (3, k))
-        of sections along this link that carry others; where it slides x alone counts.  passive: no
-        motor moves its joint.
-        leading: axes of a universal or spherical joint that turn before `axis`.  order: which
-        coordinate of the joint turns about each axis, leading ones first; -1: the cross of its
-        bearing.  bearing: the springs before its joint.  under: what a joint about several axes
-        feels of them, where they turn.  mimic: the link whose motor its passive joint follows,
-        multiplier and offset.  floats: what a free joint is, a support without
-        springs whose coordinates are passive.
+    Attributes
+    ----------
+    R_PM
+        (3, 3), these axes at joint angle zero, seen from the previous end.
+    p_PM
+        (3,), the joint, seen from the previous end.
+    axis
+        (3,) unit, or None for a fixed joint.
+    inv
+        Integrals of the beam.
+    shapes
+        None for a rigid link.
+    root_mass, tip_mass
+        (6, 6), bodies at the root and at the end.
+    rotor, spring
+        Of the joint; spring None: rigid.
+    R_SL
+        (3, 3), link axes seen from segment axes.
+    slide
+        Shapes of a link that slides; inv and shapes are then those of its whole length, clamped
+        there.
+    EI
+        Bending stiffness at the root.
+    parent
+        Place of the link that carries it, -1 for the base, None for the link before.
+    carrier
+        0 on that link's end, k on its station k - 1.
+    stations
+        (x, N (3, kz), Psi (3, k)) of sections along this link that carry others; where it slides x
+        alone counts.
+    passive
+        No motor moves its joint.
+    leading
+        Axes of a universal or spherical joint that turn before `axis`.
+    order
+        Which coordinate of the joint turns about each axis, leading ones first; -1: the cross of
+        its bearing.
+    bearing
+        The springs before its joint.
+    under
+        What a joint about several axes feels of them, where they turn.
+    mimic
+        The link whose motor its passive joint follows, multiplier and offset.
+    floats
+        What a free joint is, a support without springs whose coordinates are passive.
     """
 
     name: str
@@ -103,14 +130,25 @@ class Chain:
 
     q = [theta, eps, bearings by joint, foundation, passive, eta].
 
-    Attributes:
-        tip: the link whose end is the tip.  lengths: names of motors that move no joint but the
-        length of a closure; theta has them after the joints'.  followers: places, among the
-        coordinates of the whole tree, of those that loops determine: they are left out of q.
-        start: (N,), q of the assembled pose, unbent; empty: zero.  foundation: springs that
-        all of it stands on.  sprung_rods: name and stiffness (N/m) of closures whose length gives
-        way: one entry of eps each, after the joints'.  rod_rotors: (kg) what moves with each of
-        `lengths`; empty: nothing.
+    Attributes
+    ----------
+    tip
+        The link whose end is the tip.
+    lengths
+        Names of motors that move no joint but the length of a closure; theta has them after the
+        joints'.
+    followers
+        Places, among the coordinates of the whole tree, of those that loops determine: they are
+        left out of q.
+    start
+        (N,), q of the assembled pose, unbent; empty: zero.
+    foundation
+        Springs that all of it stands on.
+    sprung_rods
+        Name and stiffness (N/m) of closures whose length gives way: one entry of eps each, after
+        the joints'.
+    rod_rotors
+        (kg) what moves with each of `lengths`; empty: nothing.
     """
 
     links: tuple[ChainLink, ...]

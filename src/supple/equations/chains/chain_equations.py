@@ -545,10 +545,16 @@ def first_moment(M: list[Vector]) -> Vector:
 class LoadedSection:
     """A constant wrench (6,), base axes, on a section of one link.
 
-    Attributes:
-        link: its place in the chain.  at: m from its root, of a link that slides a fraction of its
-        free length; None: its end.  fields: N and Psi there, of a link that does not slide.
-        per_length: whether the wrench is per metre of a free length.
+    Attributes
+    ----------
+    link
+        Its place in the chain.
+    at
+        m from its root, of a link that slides a fraction of its free length; None: its end.
+    fields
+        N and Psi there, of a link that does not slide.
+    per_length
+        Whether the wrench is per metre of a free length.
     """
 
     link: int

@@ -40,13 +40,20 @@ CREEP_SLIDING = 0.001  # m/s
 class HasForces:
     """The numbers that forces are computed from, in all kinds of equations.
 
-    Attributes:
-        chain: the numbers of all links and joints.
-        links: the same as lists, in which entries may be symbols.
-        K, D: stiffness and damping, nested lists (N, N).
-        friction: Coulomb friction of theta, eps and passive coordinates, N m; empty for none.
-        rest: (N,), unloaded coordinates of the springs; empty for zero.
-        balls: springs of ball joints, and of joints in series with those of their bearings.
+    Attributes
+    ----------
+    chain
+        The numbers of all links and joints.
+    links
+        The same as lists, in which entries may be symbols.
+    K, D
+        Stiffness and damping, nested lists (N, N).
+    friction
+        Coulomb friction of theta, eps and passive coordinates, N m; empty for none.
+    rest
+        (N,), unloaded coordinates of the springs; empty for zero.
+    balls
+        Springs of ball joints, and of joints in series with those of their bearings.
     """
 
     chain: Chain

@@ -119,9 +119,16 @@ class Part:
 class Limb:
     """One limb of a tree.
 
-    Attributes:
-        part: what it does.  links: its links in the tree.  places: of its coordinates in z.
-        R, p: (3, 3), (3,), axes and place of its root in base axes.
+    Attributes
+    ----------
+    part
+        What it does.
+    links
+        Its links in the tree.
+    places
+        Of its coordinates in z.
+    R, p
+        (3, 3), (3,), axes and place of its root in base axes.
     """
 
     part: Part

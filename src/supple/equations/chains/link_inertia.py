@@ -110,9 +110,18 @@ class LinkNumbers:
 class Section:
     """A section of a bent link, link axes: its end, or a station.
 
-    Attributes:
-        turn: its rotation.  arm: from the root to it.  Jv, Jw: (3, k), its displacement and
-        rotation with eta.  angles: phi, psi_y, psi_z.  Psi: (3, turning), (N: (3, kz)), its fields.
+    Attributes
+    ----------
+    turn
+        Its rotation.
+    arm
+        From the root to it.
+    Jv, Jw
+        (3, k), its displacement and rotation with eta.
+    angles
+        Phi, psi_y, psi_z.
+    Psi
+        (3, turning), (N: (3, kz)), its fields.
     """
 
     turn: Matrix
@@ -128,10 +137,18 @@ class Section:
 class LinkPose:
     """Where one link is and how its sections move with its elastic coordinates.
 
-    Attributes:
-        R: this link's axes seen from the link that carries it.  about_z: R is a turn about z.
-        offset: from the carrying section to this root, the carrying link's axes.  z: eta and its
-        products; Z = dz/deta.  sections: the end, then the stations.
+    Attributes
+    ----------
+    R
+        This link's axes seen from the link that carries it.
+    about_z
+        R is a turn about z.
+    offset
+        From the carrying section to this root, the carrying link's axes.
+    z
+        Eta and its products; Z = dz/deta.
+    sections
+        The end, then the stations.
     """
 
     R: Matrix
@@ -164,10 +181,18 @@ class SectionRates:
 class Rates:
     """How fast one link turns and bends, link axes; what its motion adds to accelerations.
 
-    Attributes:
-        w: angular velocity of the root; W = [w][w], twice = 2 w.  etad, zd: rates of eta and z.
-        zb: part of z's second derivative without eta's.  root: angular acceleration w x axis sd.
-        sections: of the end, then of the stations.
+    Attributes
+    ----------
+    w
+        Angular velocity of the root; W = [w][w], twice = 2 w.
+    etad, zd
+        Rates of eta and z.
+    zb
+        Part of z's second derivative without eta's.
+    root
+        Angular acceleration w x axis sd.
+    sections
+        Of the end, then of the stations.
     """
 
     w: Vector

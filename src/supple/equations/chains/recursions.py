@@ -103,11 +103,19 @@ SectionLoads = Sequence[tuple[int, int, Vector]]
 class Balance:
     """Forces of a motion, each (6,) in its own link's axes; accelerations have -gravity in them.
 
-    Attributes:
-        poses, rates: of every link.  roots, sections: accelerations of roots and sections.
-        on_sections: what each section carries of all that hangs there, tip bodies among them, as
-        forces that the link must give.  on_roots: the same of each root, the whole link among it.
-        elastic: forces on the elastic coordinates.
+    Attributes
+    ----------
+    poses, rates
+        Of every link.
+    roots, sections
+        Accelerations of roots and sections.
+    on_sections
+        What each section carries of all that hangs there, tip bodies among them, as forces that the
+        link must give.
+    on_roots
+        The same of each root, the whole link among it.
+    elastic
+        Forces on the elastic coordinates.
     """
 
     poses: list[LinkPose]

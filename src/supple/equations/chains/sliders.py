@@ -37,13 +37,25 @@ Array = NDArray[np.float64]
 class Slider:
     """What a sliding link's numbers are made from.
 
-    Attributes:
-        fixed: the numbers that do not depend on the length.  shapes, velocity: see `integrals`.
-        ratios: (k,), damping ratio of each shape.  beta: roots of the frequency equation that come
-        from elsewhere, as states of their own; None: by Newton's method at the free length.
-        stiffening: a bent beam keeps its length.  spots: sections that carry others, or are asked.
-        damped_at: the free length at which the damping of the whole robot's modes was taken.
-        factors: of its mass, and of the rotary inertia of sections about x, y, z.
+    Attributes
+    ----------
+    fixed
+        The numbers that do not depend on the length.
+    shapes, velocity
+        See `integrals`.
+    ratios
+        (k,), damping ratio of each shape.
+    beta
+        Roots of the frequency equation that come from elsewhere, as states of their own; None: by
+        Newton's method at the free length.
+    stiffening
+        A bent beam keeps its length.
+    spots
+        Sections that carry others, or are asked.
+    damped_at
+        The free length at which the damping of the whole robot's modes was taken.
+    factors
+        Of its mass, and of the rotary inertia of sections about x, y, z.
     """
 
     fixed: LinkNumbers

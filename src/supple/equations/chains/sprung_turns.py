@@ -51,13 +51,20 @@ class BearingCoupling(NamedTuple):
 class SprungTurns(NamedTuple):
     """The springs of one joint on its bearing.
 
-    Attributes:
-        turns: places in q of the three turns, outermost first; -1 for one that stays at zero.
-        moves: places in q of the bearing's displacements u.
-        axes: (3, 3), axes of the turns at zero angles, mounted axes.
-        stiffness: (3,), of the joint; 0 for a turn without spring, inf for one that is fixed.
-        rest: (3,), unloaded angles.
-        bearing: the bearing under the joint.
+    Attributes
+    ----------
+    turns
+        Places in q of the three turns, outermost first; -1 for one that stays at zero.
+    moves
+        Places in q of the bearing's displacements u.
+    axes
+        (3, 3), axes of the turns at zero angles, mounted axes.
+    stiffness
+        (3,), of the joint; 0 for a turn without spring, inf for one that is fixed.
+    rest
+        (3,), unloaded angles.
+    bearing
+        The bearing under the joint.
     """
 
     turns: tuple[int, int, int]

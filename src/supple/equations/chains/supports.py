@@ -31,11 +31,18 @@ AXES = ("x", "y", "z", "rx", "ry", "rz")
 class Support:
     """Springs that carry a link, or the whole robot.
 
-    Attributes:
-        columns: (6, m), displacement and small rotation per unit of its coordinates, mounted axes.
-        K: (m, m); one more than the columns where the cross of a universal joint turns as well.
-        names: (m,), x, .., rz, or 1, 2, .. where they mix.  R_MS: (3, 3), segment axes of what it
-        carries, joint at zero, seen from mounted axes.  mass: (6, 6), its body.
+    Attributes
+    ----------
+    columns
+        (6, m), displacement and small rotation per unit of its coordinates, mounted axes.
+    K
+        (m, m); one more than the columns where the cross of a universal joint turns as well.
+    names
+        (m,), x, .., rz, or 1, 2, .. where they mix.
+    R_MS
+        (3, 3), segment axes of what it carries, joint at zero, seen from mounted axes.
+    mass
+        (6, 6), its body.
     """
 
     columns: Array

@@ -38,9 +38,14 @@ CALLS = (*SLOPES, "derivatives")
 class ClosedFunctions(LoopFunctions):
     """The equations of a robot with loops as CasADi functions of q.
 
-    Args:
-        loops: its tree and closures.  near: expressions that its followers are looked for near.
-        rounds: of Newton's method, see `Followers`.
+    Parameters
+    ----------
+    loops
+        Its tree and closures.
+    near
+        Expressions that its followers are looked for near.
+    rounds
+        Of Newton's method, see `Followers`.
     """
 
     plain = ("derivatives",)

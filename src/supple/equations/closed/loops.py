@@ -47,12 +47,19 @@ SINGULAR = 1e-9  # singular value beside the largest at which a row says nothing
 class Loops(ClosureEquations):
     """A mechanism's tree with closures, its coordinates parted into q and followers w.
 
-    Args:
-        robot, laws: whose tree, and its equations over all coordinates z.  followers: places in z
-        of w, which the loops determine: passive coordinates, and elastic ones where a loop is held
-        more often than its joints need.  rows: (w,) the closure rows that determine them.
-        z: coordinates of the assembled pose, unbent, from which others are reached.
-        unbent: closed form of such poses, where there is one: they are then reached from there, and
+    Parameters
+    ----------
+    robot, laws
+        Whose tree, and its equations over all coordinates z.
+    followers
+        Places in z of w, which the loops determine: passive coordinates, and elastic ones where a
+        loop is held more often than its joints need.
+    rows
+        (w,) the closure rows that determine them.
+    z
+        Coordinates of the assembled pose, unbent, from which others are reached.
+    unbent
+        Closed form of such poses, where there is one: they are then reached from there, and
         constant-velocity closures count as shut as they stand there.
     """
 
@@ -309,10 +316,20 @@ def symbolic(robot: MechanismRobot, laws: ChainEquations, unbent: Unbent | None 
 class AssembledTree:
     """A mechanism as a tree, closed where it is assembled.
 
-    Attributes:
-        chain: the tree.  z: (Z,), its coordinates there, unbent.  places: of the passive ones in z.
-        springs: (Z, Z), stiffness of passive joints.  rest: (Z,), where they are unloaded.
-        balls: springs, damping and friction alike in all directions.
+    Attributes
+    ----------
+    chain
+        The tree.
+    z
+        (Z,), its coordinates there, unbent.
+    places
+        Of the passive ones in z.
+    springs
+        (Z, Z), stiffness of passive joints.
+    rest
+        (Z,), where they are unloaded.
+    balls
+        Springs, damping and friction alike in all directions.
     """
 
     chain: Chain

@@ -31,8 +31,10 @@ class ClosureSymbols:
 class ClosureEquations(ABC):
     """Coordinates z of a tree, parted into free ones q and followers w, with closures c(z) = 0.
 
-    Attributes:
-        independent, followers: places of q and w in z.
+    Attributes
+    ----------
+    independent, followers
+        Places of q and w in z.
     """
 
     independent: tuple[int, ...]

@@ -26,8 +26,12 @@ __all__ = ["Unbent", "unbent_delta"]
 class Unbent:
     """The unbent pose of a mechanism.
 
-    Attributes:
-        tree: its geometry.  passive: motor coordinates to all passive ones, a CasADi function.
+    Attributes
+    ----------
+    tree
+        Its geometry.
+    passive
+        Motor coordinates to all passive ones, a CasADi function.
     """
 
     tree: JointTree

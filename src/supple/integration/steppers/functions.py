@@ -74,8 +74,12 @@ def follow_function(plan: RunPlan, law: Feedback, x: Array, step: float) -> Iter
 class JumpDetector:
     """What the efforts of a function were so far, and which steps are cut because they jump there.
 
-    Args:
-        width, duration: of the efforts, and of the run, s.  level: halvings to begin with.
+    Parameters
+    ----------
+    width, duration
+        Of the efforts, and of the run, s.
+    level
+        Halvings to begin with.
     """
 
     def __init__(self, width: int, duration: float, level: int = 0) -> None:

@@ -91,9 +91,16 @@ class _Attempt(NamedTuple):
 class LawSteps(CollocationSteps):
     """Steps of a plan under a Python function.
 
-    Attributes:
-        q, qd, work: where the run is.  efforts: what the function gave there.
-        wanted: s, the next step.  watch: what the efforts were so far.
+    Attributes
+    ----------
+    q, qd, work
+        Where the run is.
+    efforts
+        What the function gave there.
+    wanted
+        s, the next step.
+    watch
+        What the efforts were so far.
     """
 
     def __init__(self, plan: RunPlan, law: Feedback, x: Array, step: float) -> None:

@@ -159,9 +159,14 @@ def _functions(model: Model, controller: Controller) -> tuple[Evaluator, Evaluat
 class _Forms:
     """A with f and P from one time to another as Chebyshev series, m elastic coordinates.
 
-    Attributes:
-        first, last: places in the grid.  rates: (degree + 1, m (2 m + 1)), accelerations by
-        [x, 1].  power: (degree + 1, (2 m + 1)^2), P.
+    Attributes
+    ----------
+    first, last
+        Places in the grid.
+    rates
+        (degree + 1, m (2 m + 1)), accelerations by [x, 1].
+    power
+        (degree + 1, (2 m + 1)^2), P.
     """
 
     grid: Array

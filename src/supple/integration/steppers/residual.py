@@ -130,10 +130,14 @@ class System:
 class _Equations:
     """Residual and efforts over (q, qd, qdd, inputs), and slopes.
 
-    Attributes:
-        free: whether the rows of the joints say their accelerations, not their efforts.
-        residual: (r, tau, power, followers).  answer: slopes by q and qd of -tau of a
-        law, None without one.
+    Attributes
+    ----------
+    free
+        Whether the rows of the joints say their accelerations, not their efforts.
+    residual
+        (r, tau, power, followers).
+    answer
+        Slopes by q and qd of -tau of a law, None without one.
     """
 
     def __init__(self, plan: RunPlan, holds_path: bool) -> None:

@@ -18,11 +18,18 @@ Array = NDArray[np.float64]
 class NoiseGroup:
     """Values of one experiment that share a noise model.
 
-    Attributes:
-        name: in words.  rows: of the experiment's values.  sigma: (rows,) known standard
-        deviations, or None where their size is estimated.  weight: (rows,) relative sizes of the
-        noise where its size is estimated.  mixed: whether the noise is constant plus proportional
-        to the model's value, both shares estimated.
+    Attributes
+    ----------
+    name
+        In words.
+    rows
+        Of the experiment's values.
+    sigma
+        (rows,) known standard deviations, or None where their size is estimated.
+    weight
+        (rows,) relative sizes of the noise where its size is estimated.
+    mixed
+        Whether the noise is constant plus proportional to the model's value, both shares estimated.
     """
 
     def __init__(

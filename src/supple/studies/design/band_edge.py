@@ -43,10 +43,14 @@ LARGEST_CONDITION = 1e10  # of what lies before a joint, above which it rings by
 class JointTie:
     """How the rows of one joint depend on its angle: constant + b cos(theta) + c sin(theta).
 
-    Attributes:
-        rows: of A, the tie of the joint's root.
-        columns: of A, where these rows depend on the angle.
-        b, c: (rows, columns), factors of cosine and sine.
+    Attributes
+    ----------
+    rows
+        Of A, the tie of the joint's root.
+    columns
+        Of A, where these rows depend on the angle.
+    b, c
+        (rows, columns), factors of cosine and sine.
     """
 
     rows: Columns
@@ -66,8 +70,10 @@ class JointTie:
 class BandEdge:
     """The matrix A at one edge of the band, as a function of the pose.
 
-    Attributes:
-        unchanged: for each coordinate of the box, whether it changes no frequency.
+    Attributes
+    ----------
+    unchanged
+        For each coordinate of the box, whether it changes no frequency.
     """
 
     def __init__(self, robot: Robot, varied: Varied, omega: float) -> None:

@@ -53,10 +53,14 @@ def mass_of(robot: Robot, theta: ArrayLike, also: Sequence[str] = ()) -> float:
 class DesignValues:
     """What is known of one design.
 
-    Attributes:
-        omega: (P, modes), natural frequencies of every pose, rad/s.
-        room: what is left of every limit, as a fraction of it; negative where it is passed.
-        mass: kg; zero where neither goal nor limits need it.
+    Attributes
+    ----------
+    omega
+        (P, modes), natural frequencies of every pose, rad/s.
+    room
+        What is left of every limit, as a fraction of it; negative where it is passed.
+    mass
+        kg; zero where neither goal nor limits need it.
     """
 
     omega: Array
@@ -80,13 +84,20 @@ class DesignSlopes:
 class DesignProblem:
     """The design problem over z = [dimensions scaled to 0..1, t], at poses that may grow.
 
-    Attributes:
-        keys, low, high: the dimensions and their bounds.
-        poses: (P, joints), where the design is judged.
-        box: of poses, from which worse ones join; None where the poses are given.
-        limits: on mass, sag and stress, by name.
-        evaluations: number of designs computed.
-        mass_scale: kg, by which the bound of the least mass is scaled.
+    Attributes
+    ----------
+    keys, low, high
+        The dimensions and their bounds.
+    poses
+        (P, joints), where the design is judged.
+    box
+        Of poses, from which worse ones join; None where the poses are given.
+    limits
+        On mass, sag and stress, by name.
+    evaluations
+        Number of designs computed.
+    mass_scale
+        kg, by which the bound of the least mass is scaled.
     """
 
     def __init__(

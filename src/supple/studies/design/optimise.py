@@ -219,9 +219,12 @@ def _highest_lowest_frequency(
 class _Search:
     """The search for the best design of a problem, and the answer that is made of it.
 
-    Attributes:
-        start_omega, start_mass: deciding frequency, rad/s, and mass, kg, of the robot as it is.
-        least_violation: by which part the limits are passed at least, by any design of the search.
+    Attributes
+    ----------
+    start_omega, start_mass
+        Deciding frequency, rad/s, and mass, kg, of the robot as it is.
+    least_violation
+        By which part the limits are passed at least, by any design of the search.
     """
 
     def __init__(self, problem: DesignProblem) -> None:

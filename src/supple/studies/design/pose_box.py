@@ -122,10 +122,14 @@ def lowest_places(
 class PoseBox:
     """A box of joint coordinates, or of positions, around one or several poses.
 
-    Attributes:
-        around: (P, n), poses whose other coordinates hold; those named by the box are replaced.
-        varied: the robot, and the coordinates that vary.
-        edges: of each coordinate, (low, high).
+    Attributes
+    ----------
+    around
+        (P, n), poses whose other coordinates hold; those named by the box are replaced.
+    varied
+        The robot, and the coordinates that vary.
+    edges
+        Of each coordinate, (low, high).
     """
 
     around: Array

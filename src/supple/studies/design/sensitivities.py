@@ -214,9 +214,18 @@ def _slopes(asked: Varied, key: str, joints: Joints, roots: Sequence[_Root], ome
 class _Root:
     """One natural frequency, or several that coincide, and how they move.
 
-    Attributes:
-        group: their numbers.  places: where links are cut.  phi: null vectors.  pull: forces in
-        closures.  mass: phi' K_omega phi.
+    Attributes
+    ----------
+    group
+        Their numbers.
+    places
+        Where links are cut.
+    phi
+        Null vectors.
+    pull
+        Forces in closures.
+    mass
+        phi' K_omega phi.
     """
 
     omega: float

@@ -176,10 +176,14 @@ def stopband(
 class _Proof:
     """The division of a box of poses into cells, each proven or halved.
 
-    Attributes:
-        keys, low, high: the joints that vary, and the ends of their ranges, rad.
-        live: (k,) which of them change a frequency.
-        lightest, heaviest: the robot with the least and with the most payload.
+    Attributes
+    ----------
+    keys, low, high
+        The joints that vary, and the ends of their ranges, rad.
+    live
+        (k,) which of them change a frequency.
+    lightest, heaviest
+        The robot with the least and with the most payload.
     """
 
     def __init__(

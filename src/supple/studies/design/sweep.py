@@ -61,11 +61,20 @@ class SweepWarning(UserWarning):
 class SweepQuestion:
     """A study, what varies, and how it is cut into chunks; calling it computes one chunk.
 
-    Attributes:
-        varied: the robot and the paths that change.  study: a name of STUDIES, or a function
-        (robot, **coordinates) -> dict of numbers or arrays.  options: of the study.
-        axes: the values of each key.  grid: whether they span a grid, else they are columns.
-        reduce, edges: what is kept of each chunk, all of it unless given.
+    Attributes
+    ----------
+    varied
+        The robot and the paths that change.
+    study
+        A name of STUDIES, or a function (robot, **coordinates) -> dict of numbers or arrays.
+    options
+        Of the study.
+    axes
+        The values of each key.
+    grid
+        Whether they span a grid, else they are columns.
+    reduce, edges
+        What is kept of each chunk, all of it unless given.
     """
 
     varied: Varied

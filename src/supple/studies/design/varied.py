@@ -100,9 +100,14 @@ def _names_below(robot: Robot, path: str, written: str) -> list[str]:
 class Varied:
     """A robot, where it stands, and what of both changes.
 
-    Attributes:
-        robot: as described.  theta, position: where coordinates that do not change stand; the one
-        that is None is not asked for.  keys: the paths that change.
+    Attributes
+    ----------
+    robot
+        As described.
+    theta, position
+        Where coordinates that do not change stand; the one that is None is not asked for.
+    keys
+        The paths that change.
     """
 
     robot: Robot

@@ -104,11 +104,18 @@ def slot_weights(step: float) -> tuple[Array, Array, Array]:
 class PointEquations:
     """The equations of motion of a Model at one instant, as CasADi functions.
 
-    Attributes:
-        size: n, of q.  joints: k, efforts.  closures: m, rows of the loops; the tree has n + m
-        coordinates z = [q, followers].
-        dynamics: of [z, z', z'', tau, lambda, T], (n + m) forces.
-        closing: of z, m: c; None without loops.
+    Attributes
+    ----------
+    size
+        n, of q.
+    joints
+        k, efforts.
+    closures
+        m, rows of the loops; the tree has n + m coordinates z = [q, followers].
+    dynamics
+        Of [z, z', z'', tau, lambda, T], (n + m) forces.
+    closing
+        Of z, m: c; None without loops.
     """
 
     def __init__(self, model: Model) -> None:
@@ -174,13 +181,21 @@ class PointDerivatives:
 class CollocatedMotion:
     """A motion on N pieces.
 
-    Attributes:
-        duration: T, s.  z, slope: (N + 1, total) coordinates and dz/ds at the ends of pieces.
-        second: (N, 3, total) d2z/ds2 at the points.
-        tau: (N_u + 1, joints), linear between, or the coefficients (N_u + 3, joints) of cubic
-        B-splines; N is a multiple of N_u.
-        pull: (N, 3, closures) at the points.
-        smooth: whether efforts are B-splines.
+    Attributes
+    ----------
+    duration
+        T, s.
+    z, slope
+        (N + 1, total) coordinates and dz/ds at the ends of pieces.
+    second
+        (N, 3, total) d2z/ds2 at the points.
+    tau
+        (N_u + 1, joints), linear between, or the coefficients (N_u + 3, joints) of cubic B-splines;
+        N is a multiple of N_u.
+    pull
+        (N, 3, closures) at the points.
+    smooth
+        Whether efforts are B-splines.
     """
 
     duration: float
@@ -265,20 +280,31 @@ def point_places(pieces: int) -> Array:
 class Collocation:
     """What is asked of a move, whatever the number of pieces.
 
-    Attributes:
-        equations: of the Model.
-        start, end: (total,) coordinates of the tree at rest.
-        effort, speed: (joints,) limits, infinite where there is none.
-        low, high: (joints,) limits of the joint coordinates.
-        bounded: quadratic forms of q that stay below one, as [A (r, n), B (r, n, n)] each: the sum
-        of (A q + q' B q)^2.
-        held_at_ends: whether efforts begin and end at what holds the arm, smoothly.
-        rest: efforts there, (2, joints).
-        end_rows: (r, n) rows of q - end, and of q', that vanish at the end: amplitudes of modes,
-        but for those that are faster than the pieces and follow their loads.
-        typical: (total,) sizes of the coordinates, at least.
-        aim: (2, n) by which q and q' at the end are to differ from rest there: what corrects the
-        errors of a replay.
+    Attributes
+    ----------
+    equations
+        Of the Model.
+    start, end
+        (total,) coordinates of the tree at rest.
+    effort, speed
+        (joints,) limits, infinite where there is none.
+    low, high
+        (joints,) limits of the joint coordinates.
+    bounded
+        Quadratic forms of q that stay below one, as [A (r, n), B (r, n, n)] each: the sum of (A q +
+        q' B q)^2.
+    held_at_ends
+        Whether efforts begin and end at what holds the arm, smoothly.
+    rest
+        Efforts there, (2, joints).
+    end_rows
+        (r, n) rows of q - end, and of q', that vanish at the end: amplitudes of modes, but for
+        those that are faster than the pieces and follow their loads.
+    typical
+        (total,) sizes of the coordinates, at least.
+    aim
+        (2, n) by which q and q' at the end are to differ from rest there: what corrects the errors
+        of a replay.
     """
 
     equations: PointEquations
@@ -310,10 +336,16 @@ class Solution:
 class SolverLimits:
     """How long IPOPT may search.
 
-    Attributes:
-        iterations: at most.  deadline: of time.thread_time(), s.
-        near_solution: whether the guess is nearly the answer.
-        report: called after each iteration.
+    Attributes
+    ----------
+    iterations
+        At most.
+    deadline
+        Of time.thread_time(), s.
+    near_solution
+        Whether the guess is nearly the answer.
+    report
+        Called after each iteration.
     """
 
     iterations: int
@@ -326,9 +358,16 @@ class SolverLimits:
 class _Group:
     """Rows of one kind, met at many points: how the inputs of a point follow from the unknowns.
 
-    Attributes:
-        function: of one point.  place, weight: (points, inputs, SLOTS) unknowns and their weights.
-        scale: (outputs,) of rows.  low, high: (outputs,) of scaled rows.
+    Attributes
+    ----------
+    function
+        Of one point.
+    place, weight
+        (points, inputs, SLOTS) unknowns and their weights.
+    scale
+        (outputs,) of rows.
+    low, high
+        (outputs,) of scaled rows.
     """
 
     function: PointDerivatives
@@ -362,9 +401,14 @@ def _sparse_sum(
 class Programme:
     """What every nonlinear programme of a Collocation has: efforts, a duration, a cost, IPOPT.
 
-    Attributes:
-        at_tau: (coefficients, joints) places of the efforts among the unknowns.
-        at_duration: place of the duration.  scale: (unknowns,) typical sizes.
+    Attributes
+    ----------
+    at_tau
+        (coefficients, joints) places of the efforts among the unknowns.
+    at_duration
+        Place of the duration.
+    scale
+        (unknowns,) typical sizes.
     """
 
     at_tau: Integers

@@ -41,9 +41,18 @@ MAX_NODES = 4000
 class NearestMotion:
     """A motion from rest to rest near a path.
 
-    Attributes:
-        t: nodes (N,), s.  state: (N, 2n), q then qd.  rate: (N, 2n), its derivative.
-        tau: efforts (N, joints), linear between the nodes.  weight: of the efforts.
+    Attributes
+    ----------
+    t
+        Nodes (N,), s.
+    state
+        (N, 2n), q then qd.
+    rate
+        (N, 2n), its derivative.
+    tau
+        Efforts (N, joints), linear between the nodes.
+    weight
+        Of the efforts.
     """
 
     t: Array

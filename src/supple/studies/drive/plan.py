@@ -326,9 +326,12 @@ class _Replay:
 class _Candidate:
     """A move as it may be returned.
 
-    Attributes:
-        t, q, qd, efforts: at the times of the plan.
-        q_at: coordinates of the move at places s = t / T.
+    Attributes
+    ----------
+    t, q, qd, efforts
+        At the times of the plan.
+    q_at
+        Coordinates of the move at places s = t / T.
     """
 
     t: Array

@@ -65,9 +65,16 @@ class PlanTrial(Immutable):
 class _FeedForwardMove(Trajectory):
     """A move whose joints are asked for so much more that a PD loop adds the efforts planned.
 
-    Attributes:
-        move: of the joints.  ahead: (pieces + 1, joints) efforts over the gain, linear between.
-        rest: (joints,) the same after the move.  duration: s, until when it is held.
+    Attributes
+    ----------
+    move
+        Of the joints.
+    ahead
+        (pieces + 1, joints) efforts over the gain, linear between.
+    rest
+        (joints,) the same after the move.
+    duration
+        s, until when it is held.
     """
 
     move: Trajectory

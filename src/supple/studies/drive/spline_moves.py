@@ -68,10 +68,15 @@ class OutOfTimeError(SuppleError):
 class MoveLimits:
     """Limits of a move, infinite where there are none.
 
-    Attributes:
-        effort, speed: (joints,) each.  low, high: (joints,) of joint coordinates.
-        bounded: quadratic forms of q that stay below one, as [A (r, n), B (r, n, n)] each: the sum
-        of (A q + q' B q)^2.
+    Attributes
+    ----------
+    effort, speed
+        (joints,) each.
+    low, high
+        (joints,) of joint coordinates.
+    bounded
+        Quadratic forms of q that stay below one, as [A (r, n), B (r, n, n)] each: the sum of (A q +
+        q' B q)^2.
     """
 
     effort: Array
@@ -221,13 +226,20 @@ class MotionForces:
 class _Linear:
     """Slopes of a motion by the scaled unknowns (m of them), fast modes eliminated.
 
-    Attributes:
-        tau, by_tau: efforts (P, joints) at the Gauss points, (P, joints, m).
-        slow, by_slow: rows of slow modes (R,), (R, m).
-        fast_factors: LU of the rows of fast modes by their coefficients.
-        by_fast: (F, m) coefficients of fast modes.
-        slow_by_fast: (R, F).
-        least_change: Q (m - 1, R), R (R, R) of by_slow', to meet the slow rows by the least change.
+    Attributes
+    ----------
+    tau, by_tau
+        Efforts (P, joints) at the Gauss points, (P, joints, m).
+    slow, by_slow
+        Rows of slow modes (R,), (R, m).
+    fast_factors
+        LU of the rows of fast modes by their coefficients.
+    by_fast
+        (F, m) coefficients of fast modes.
+    slow_by_fast
+        (R, F).
+    least_change
+        Q (m - 1, R), R (R, R) of by_slow', to meet the slow rows by the least change.
     """
 
     tau: Array
@@ -243,9 +255,12 @@ class _Linear:
 class SplineProgramme:
     """The search for one move: which unknowns there are, and what follows from them.
 
-    Attributes:
-        y: (count, n) coefficients of [joints, slow modes, fast modes], q = `shapes` y.
-        pace: u = 1 / T^2.
+    Attributes
+    ----------
+    y
+        (count, n) coefficients of [joints, slow modes, fast modes], q = `shapes` y.
+    pace
+        u = 1 / T^2.
     """
 
     def __init__(

@@ -30,11 +30,22 @@ STREAM_PERIOD = 1e-3  # s
 class Trial:
     """A command tried.
 
-    Attributes:
-        t: (T,) s.  tip: (T, 3) where the tip or platform was, m.  wanted: (T, 3) where a rigid
-        robot on the command would have had it.  effort, rate: (T, motors).  end: s, when the
-        command ends.  notes: what was warned of.  bent: the largest deflection over length or
-        section rotation, where a linear model was used.
+    Attributes
+    ----------
+    t
+        (T,) s.
+    tip
+        (T, 3) where the tip or platform was, m.
+    wanted
+        (T, 3) where a rigid robot on the command would have had it.
+    effort, rate
+        (T, motors).
+    end
+        s, when the command ends.
+    notes
+        What was warned of.
+    bent
+        The largest deflection over length or section rotation, where a linear model was used.
     """
 
     t: Array

@@ -33,14 +33,22 @@ STRAIN_STEP = 1e-5  # of a sliding link's free length, for its strains by differ
 class Fields:
     """Links in time: T instants, n links, P stations per link.
 
-    Attributes:
-        names: names of the links.
-        t: (T,), s.
-        p: (T, n, 3), roots of the links, base axes, m.
-        R: (T, n, 3, 3), link axes in base axes.
-        L: (T, n), lengths, m.
-        motion: (T, n, P, 6), elastic displacement and rotation of the sections, link axes.
-        energy: (T, n, P), strain energy per length, J/m.
+    Attributes
+    ----------
+    names
+        Names of the links.
+    t
+        (T,), s.
+    p
+        (T, n, 3), roots of the links, base axes, m.
+    R
+        (T, n, 3, 3), link axes in base axes.
+    L
+        (T, n), lengths, m.
+    motion
+        (T, n, P, 6), elastic displacement and rotation of the sections, link axes.
+    energy
+        (T, n, P), strain energy per length, J/m.
     """
 
     names: tuple[str, ...]

@@ -33,9 +33,14 @@ Array = NDArray[np.float64]
 class AssumedResult(Answer):
     """Elastic modes of a Model at one configuration.
 
-    Attributes:
-        omega: (count,), rad/s, rising.  vectors: (N, count), in the coordinates q, modal mass one.
-        rigid_modes: how many zero frequencies there are beside them.
+    Attributes
+    ----------
+    omega
+        (count,), rad/s, rising.
+    vectors
+        (N, count), in the coordinates q, modal mass one.
+    rigid_modes
+        How many zero frequencies there are beside them.
     """
 
     omega: Array

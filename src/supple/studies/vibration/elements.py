@@ -45,10 +45,16 @@ class ElementModes:
 
     Shapes are found when first asked for: frequencies alone take a fraction of their time.
 
-    Attributes:
-        omega: (count,), rad/s, elastic modes only.  rigid: number of zero ones beside them.
-        batch, row: the structure, and which of its configurations this is.  links: the shape
-        functions of each link.
+    Attributes
+    ----------
+    omega
+        (count,), rad/s, elastic modes only.
+    rigid
+        Number of zero ones beside them.
+    batch, row
+        The structure, and which of its configurations this is.
+    links
+        The shape functions of each link.
     """
 
     omega: Array
@@ -309,9 +315,14 @@ class ScaledLink:
     What hangs on the end then meets these few only, and does not drown the small masses of the
     others in its rounding.
 
-    Attributes:
-        B: (m, m), w = B y.  S: (6, m), the end's motion per unit y.  root: (6 + m, 6 + m), a root
-        of the mass over (u_root, y).
+    Attributes
+    ----------
+    B
+        (m, m), w = B y.
+    S
+        (6, m), the end's motion per unit y.
+    root
+        (6 + m, 6 + m), a root of the mass over (u_root, y).
     """
 
     part: OnBeam

@@ -25,9 +25,14 @@ CHUNK = 256  # frequencies at once: what memory holds
 class FrequencySystem:
     """One configuration of a robot in tree coordinates, its beams cut for a band of frequencies.
 
-    Attributes:
-        structure, z: of the configuration.  pieces: of each segment.  top: rad/s, the end of the
-        band: for |omega| up to it K(omega^2) is analytic.
+    Attributes
+    ----------
+    structure, z
+        Of the configuration.
+    pieces
+        Of each segment.
+    top
+        rad/s, the end of the band: for |omega| up to it K(omega^2) is analytic.
     """
 
     structure: Structure

@@ -27,11 +27,25 @@ FREQUENCIES_PER_SHAPE = 4  # frequencies are asked at that many times more value
 class ModesAlongCoordinate:
     """Modes along one coordinate, the others as they are.
 
-    Attributes:
-        coordinate: the one that runs.  index: its place in the pose.  at: (V,), values with shapes.
-        found: the Modes at `at`.  shapes: one for each value.  values: (F,), `at` and values
-        between.  frequency_hz: (F, modes).  error: largest relative error of a frequency that is
-        interpolated between two of `values`, evenly in its logarithm, seen half-way.
+    Attributes
+    ----------
+    coordinate
+        The one that runs.
+    index
+        Its place in the pose.
+    at
+        (V,), values with shapes.
+    found
+        The Modes at `at`.
+    shapes
+        One for each value.
+    values
+        (F,), `at` and values between.
+    frequency_hz
+        (F, modes).
+    error
+        Largest relative error of a frequency that is interpolated between two of `values`, evenly
+        in its logarithm, seen half-way.
     """
 
     coordinate: Coordinate

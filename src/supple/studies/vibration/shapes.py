@@ -34,19 +34,28 @@ GAUSS_POINTS = 12
 class Shapes(Answer):
     """Mode shapes of one configuration: n links, P stations per link, one entry per mode.
 
-    Attributes:
-        names: names of the links.
-        x: (n, P), stations from the root, m.
-        position: (n, P, 3), undeformed places of the stations, base axes, m.
-        R: (n, 3, 3), link axes in base axes.
-        displacement, rotation: (modes, n, P, 3), of the sections, link axes.
-        share: (modes, n, 7), fraction of the strain energy by link and kind, in the order of
-            ENERGIES.
-        density: (modes, n, P), strain energy per length, J/m, at the mode's peak.
-        planar: whether the robot moves in x-y only.
-        residual: (modes,), largest mismatch of motion and of section forces where beams meet
-            bodies and joints, relative to the largest in the mode (nan by elements, which meet
-            there by construction).
+    Attributes
+    ----------
+    names
+        Names of the links.
+    x
+        (n, P), stations from the root, m.
+    position
+        (n, P, 3), undeformed places of the stations, base axes, m.
+    R
+        (n, 3, 3), link axes in base axes.
+    displacement, rotation
+        (modes, n, P, 3), of the sections, link axes.
+    share
+        (modes, n, 7), fraction of the strain energy by link and kind, in the order of ENERGIES.
+    density
+        (modes, n, P), strain energy per length, J/m, at the mode's peak.
+    planar
+        Whether the robot moves in x-y only.
+    residual
+        (modes,), largest mismatch of motion and of section forces where beams meet bodies and
+        joints, relative to the largest in the mode (nan by elements, which meet there by
+        construction).
 
     Normalisation: the mode's mass is one, the integral of m |u|^2 plus the rotary inertia of
     sections, bodies and rotors. Sign: of all displacements of link ends in base axes, the largest

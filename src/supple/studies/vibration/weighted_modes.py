@@ -48,9 +48,18 @@ SWING = 0.5  # of a mode's potential energy in the weight: above, it is a swing
 class WeightedModes:
     """Modes of one configuration at rest under its weight.
 
-    Attributes:
-        omega: (count,), rad/s.  rigid: motions without stiffness beside them.  model: the equations
-        of motion.  q: (N,), the rest.  vectors: (N, count), motions of q, modal mass one.
+    Attributes
+    ----------
+    omega
+        (count,), rad/s.
+    rigid
+        Motions without stiffness beside them.
+    model
+        The equations of motion.
+    q
+        (N,), the rest.
+    vectors
+        (N, count), motions of q, modal mass one.
     """
 
     omega: Array

@@ -30,8 +30,10 @@ POSES_PER_BATCH = 4000  # poses asked at once, so that progress can be told
 class FrequencyMap(Answer, ABC):
     """Natural frequencies on a grid.
 
-    Attributes:
-        omega: (.., count), rad/s, an axis of the grid each; NaN where the robot cannot be.
+    Attributes
+    ----------
+    omega
+        (.., count), rad/s, an axis of the grid each; NaN where the robot cannot be.
     """
 
     robot: Robot

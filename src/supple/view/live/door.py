@@ -108,9 +108,14 @@ def bind_socket(host: str, port: int) -> socket.socket:
 class AccessControl:
     """Who may come in: hosts by which this server is called, origins of other pages.
 
-    Attributes:
-        host: what the server is bound to.  port: its port.  origins: further origins, such as
-        https://hub.example.org, of notebooks behind a proxy.
+    Attributes
+    ----------
+    host
+        What the server is bound to.
+    port
+        Its port.
+    origins
+        Further origins, such as https://hub.example.org, of notebooks behind a proxy.
     """
 
     host: str

@@ -38,8 +38,12 @@ BREATH = 0.02  # s in which an answer leaves before kinds and curves are compute
 class Studio:
     """A robot in the browser. All browsers see and set the same state.
 
-    Attributes:
-        found: the answer on show.  latency: seconds from the last change to its picture.
+    Attributes
+    ----------
+    found
+        The answer on show.
+    latency
+        Seconds from the last change to its picture.
     """
 
     def __init__(

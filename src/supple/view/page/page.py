@@ -83,10 +83,17 @@ class Choice:
 class Heat:
     """A value over a plane in colours, with its value under the pointer.
 
-    Attributes:
-        x: (X,).  y: (Y,).  values: (Y, X), NaN where there is none; with `choices` in front one
-        axis for each.  span: lowest and highest colour, shared where several are compared; `spans`
-        one for each stop of the first choice instead.
+    Attributes
+    ----------
+    x
+        (X,).
+    y
+        (Y,).
+    values
+        (Y, X), NaN where there is none; with `choices` in front one axis for each.
+    span
+        Lowest and highest colour, shared where several are compared; `spans` one for each stop of
+        the first choice instead.
     """
 
     title: str

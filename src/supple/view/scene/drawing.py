@@ -61,10 +61,16 @@ class Outline:
 class Solid:
     """A ball or a cylinder that moves with a link's root (end 0) or end (end 1); link -1: ground.
 
-    Attributes:
-        offset: (3,), from that point.  axis: (3,), of a cylinder.  Both in link axes.
-        role: what it stands for: mass, joint, plate, base or link.  far, far_end, far_offset: where
-        a rod ends that begins there.
+    Attributes
+    ----------
+    offset
+        (3,), from that point, link axes.
+    axis
+        (3,), of a cylinder, link axes.
+    role
+        What it stands for: mass, joint, plate, base or link.
+    far, far_end, far_offset
+        Where a rod ends that begins there.
     """
 
     name: str
@@ -85,9 +91,14 @@ class Solid:
 class MeshPart:
     """A mesh that moves with a link's end; link -1: ground.
 
-    Attributes:
-        vertices: (V, 3), link axes from its end, m.  faces: (F, 3).  colour: red, green and blue,
-        0 to 255.
+    Attributes
+    ----------
+    vertices
+        (V, 3), link axes from its end, m.
+    faces
+        (F, 3).
+    colour
+        Red, green and blue, 0 to 255.
     """
 
     name: str

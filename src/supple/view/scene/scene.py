@@ -60,15 +60,36 @@ SEEN = 0.1  # drawn size of a motion over the extent, at most; never smaller tha
 class Track:
     """Poses along one parameter: V of them, n links, M shapes, P stations a link.
 
-    Attributes:
-        kind: what runs.  name, unit: as one reads them.  at: (V,), parameter.  start: where a
-        reader begins.  p: (V, n, 3), link roots.  quaternion: (V, n, 4), link axes in base axes,
-        w first.  L: (V, n).  motion: (V, M, n, P, 6), displacement and rotation, link axes.
-        energy: (V, M, n, P), strain energy per length over the largest: of its shape, or of all
-        poses where `largest` tells its size.  largest: displacement in m and strain energy per
-        length in J/m that are drawn in the strongest colour; empty for shapes without a size.
-        values, frequency_hz: (F,) and (F, M), on a grid of their own, empty without frequencies.
-        kinds: V x M words, what each shape is.  note: how much to believe what lies between.
+    Attributes
+    ----------
+    kind
+        What runs.
+    name, unit
+        As one reads them.
+    at
+        (V,), parameter.
+    start
+        Where a reader begins.
+    p
+        (V, n, 3), link roots.
+    quaternion
+        (V, n, 4), link axes in base axes, w first.
+    L
+        (V, n).
+    motion
+        (V, M, n, P, 6), displacement and rotation, link axes.
+    energy
+        (V, M, n, P), strain energy per length over the largest: of its shape, or of all poses where
+        `largest` tells its size.
+    largest
+        Displacement in m and strain energy per length in J/m that are drawn in the strongest
+        colour; empty for shapes without a size.
+    values, frequency_hz
+        (F,) and (F, M), on a grid of their own, empty without frequencies.
+    kinds
+        V x M words, what each shape is.
+    note
+        How much to believe what lies between.
     """
 
     kind: Literal["pose", "joint", "parameter", "configuration", "time"]
@@ -111,14 +132,33 @@ class Cloud:
 class Scene:
     """A robot to draw: `to_dict()` is plain data, ready for JSON.
 
-    Attributes:
-        title, subtitle: of the drawing.  centre, extent: of all that is drawn, m.  up: (3,), which
-        way is up on the screen.  planar: whether it lives in x-y.  tip: index of the link whose end
-        is traced.  parents: the link that carries each link, -1 for the ground.
-        true_scale: whether roots lie on the deformed robot, drawn as it is.  scale: otherwise, how
-        many times larger than they are deformations are drawn; None for shapes without a size.
-        moved: what their displacement is measured from.  cloud: places with a value, or None.
-        meshes: shapes that links look like.  around: corners of the box they fill at first.
+    Attributes
+    ----------
+    title, subtitle
+        Of the drawing.
+    centre, extent
+        Of all that is drawn, m.
+    up
+        (3,), which way is up on the screen.
+    planar
+        Whether it lives in x-y.
+    tip
+        Index of the link whose end is traced.
+    parents
+        The link that carries each link, -1 for the ground.
+    true_scale
+        Whether roots lie on the deformed robot, drawn as it is.
+    scale
+        Otherwise, how many times larger than they are deformations are drawn; None for shapes
+        without a size.
+    moved
+        What their displacement is measured from.
+    cloud
+        Places with a value, or None.
+    meshes
+        Shapes that links look like.
+    around
+        Corners of the box they fill at first.
     """
 
     title: str
